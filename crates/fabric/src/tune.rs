@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted, NEVER};
+use crate::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted, AUTO, NEVER};
 use crate::{Address, Error, Listener, Token, Transport};
 
 /// Where the partner finds who has started it.
@@ -371,9 +371,17 @@ impl<Say: FnMut(&str)> Bench<Say> {
         bytes: &[u8],
         times: &mut [Vec<Duration>],
     ) -> Result<(), Error> {
+        // No trials of links disturb what is measured.
+        let fixed = |settings: &Settings| match settings.single_copy_shm {
+            AUTO => Settings {
+                single_copy_shm: NEVER,
+                ..settings.clone()
+            },
+            _ => settings.clone(),
+        };
         let ends = variants
             .iter()
-            .map(|settings| self.connect(transport, settings, bytes.len()))
+            .map(|settings| self.connect(transport, &fixed(settings), bytes.len()))
             .collect::<Result<Vec<_>, Error>>()?;
         let before = times[0].len();
         let begin = Instant::now();

@@ -92,6 +92,68 @@ fn links_through_shared_memory_try_both_ways() {
     assert_eq!(one.single_copies(here), 0, "nothing was sent to it");
 }
 
+/// Sends whole messages, messages in two pieces and messages whose end is waited for, and receives
+/// those of the other end, some into memory that is too short.
+fn send_and_receive(endpoint: &Endpoint, link: LinkId, count: usize, seed: usize) {
+    const WINDOW: usize = 16;
+    let len = |i: usize| 40_000 + i * 7919 % 60_000;
+    for begin in (0..count).step_by(WINDOW) {
+        let numbers = begin..(begin + WINDOW).min(count);
+        let mut out: Vec<Vec<u8>> = numbers.clone().map(|i| pattern(len(i), i + seed)).collect();
+        let mut into: Vec<Vec<u8>> = numbers
+            .clone()
+            .map(|i| vec![0; if i % 13 == 5 { 30_000 } else { len(i) }])
+            .collect();
+        // SAFETY: all are waited for before their memory goes.
+        let receives: Vec<_> = into
+            .iter_mut()
+            .map(|into| unsafe {
+                endpoint.irecv(Wanted::new(link, 1), &[(into.as_mut_ptr(), into.len())])
+            })
+            .collect();
+        let sends: Vec<_> = numbers
+            .clone()
+            .zip(&mut out)
+            .filter_map(|(i, out)| {
+                let cut = if i % 7 == 3 { 1000 } else { out.len() };
+                let (a, b) = out.split_at_mut(cut);
+                let mut pieces = vec![(a.as_mut_ptr(), a.len())];
+                pieces.extend((!b.is_empty()).then_some((b.as_mut_ptr(), b.len())));
+                let how = How {
+                    sync: i % 11 == 2,
+                    ..How::default()
+                };
+                // SAFETY: as above.
+                unsafe { endpoint.isend(link, 1, &pieces, how) }.unwrap()
+            })
+            .collect();
+        for ((i, receive), into) in numbers.zip(receives).zip(&into) {
+            let got = endpoint.wait(receive, LONG);
+            match into.len() == len(i) {
+                true => assert_eq!(got.unwrap().unwrap().len, len(i)),
+                false => assert!(matches!(got, Err(Error::Truncated { .. })), "{i} {got:?}"),
+            }
+            let right = pattern(len(i), i + 1 - seed);
+            assert!(into[..] == right[..into.len()], "message {i}");
+        }
+        for send in sends {
+            endpoint.wait(send, LONG).unwrap().unwrap();
+        }
+    }
+}
+
+#[test]
+fn all_messages_arrive_while_both_ways_are_tried() {
+    let ((one, here), (other, there)) = pair(&SHM, Settings::default(), Settings::default());
+    thread::scope(|scope| {
+        scope.spawn(|| send_and_receive(&one, here, 2000, 0));
+        send_and_receive(&other, there, 2000, 1);
+    });
+    for fetched in [one.single_copies(here), other.single_copies(there)] {
+        assert!((16..1984).contains(&fetched), "{fetched}");
+    }
+}
+
 #[test]
 fn whoever_wants_it_reads_and_whoever_does_not_is_sent() {
     for kind in HOST {

@@ -32,6 +32,7 @@ pub fn run(end: &End) -> Result<()> {
     });
     let mut pair: Box<dyn Pair> = match end.channel.strip_prefix("raw-") {
         Some("memory") => Box::new(shared_buffer::BufferPair::new(end, &end.address)?),
+        Some("copies") => Box::new(shared_buffer::CopyPair::new(end, &end.address)?),
         Some(family) => Box::new(sockets::SocketPair::new(end, family, &end.address)?),
         None => Box::new(endpoint::EndpointPair::new(
             end,

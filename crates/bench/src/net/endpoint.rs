@@ -82,10 +82,18 @@ pub fn token(transport: &Transport) -> Result<Option<Token>> {
 /// to listen at for TCP.
 pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listener> {
     let address = match transport {
-        Transport::Tcp => format!("tcp:{host}:0"),
+        Transport::Tcp => format!("tcp:{}:0", in_brackets(host)),
         _ => format!("unix:@mgn-bench-{}-{name}", std::process::id()),
     };
     Ok(Listener::bind(&address.parse()?, token(transport)?)?)
+}
+
+/// The host as it is written in addresses.
+fn in_brackets(host: IpAddr) -> String {
+    match host {
+        IpAddr::V4(host) => host.to_string(),
+        IpAddr::V6(host) => format!("[{host}]"),
+    }
 }
 
 /// Waits for the next link. Returns it with the name that the other end gave.
@@ -108,7 +116,7 @@ pub fn connect(
     Ok(endpoint.connect(&address, transport, token.as_ref(), name, timeout)?)
 }
 
-/// The transport with this name: `shm`, `unix` or `tcp`.
+/// The transport with this name: `shm`, `unix` or `tcp`; `tls` is TCP, encrypted.
 pub fn transport(name: &str) -> Transport {
     match name {
         "shm" => Transport::Shm,
@@ -144,7 +152,13 @@ impl EndpointPair {
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?
         } else {
-            let listener = listen(&transport, "pair", end.listen)?;
+            let listener = match name {
+                "tls" => {
+                    let address = format!("tls:{}:0", in_brackets(end.listen));
+                    Listener::bind(&address.parse()?, token(&transport)?)?
+                }
+                _ => listen(&transport, "pair", end.listen)?,
+            };
             print_address(&listener.address().to_string())?;
             accept(&endpoint, &listener)?.0
         };

@@ -1,5 +1,5 @@
-//! A shared buffer that one process writes and the other reads, handed over by an index: the lower
-//! limit of the cost of messages in place.
+//! Shared memory that two processes read and write without any library: the limits of what
+//! messages can cost.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,16 +12,14 @@ use crate::net::measure::Test;
 use crate::net::pair::{print_address, read_all, End, Pair};
 
 /// The offset of the messages. Before them are the two indexes, and the two words of `agree`.
-const PLACES: usize = 4096;
+const MESSAGES: usize = 4096;
 const WRITTEN: usize = 0;
 const READ: usize = 256;
 const WORDS: usize = 512;
 
-pub struct BufferPair {
-    test: Test,
+/// Memory that both processes have mapped.
+struct Shared {
     rank: usize,
-    size: usize,
-    window: usize,
     map: Mapping,
     /// The number of hand-overs so far, in each direction.
     written: u64,
@@ -33,13 +31,9 @@ pub struct BufferPair {
 /// The number of failed polls after which the thread yields.
 const POLLS_PER_YIELD: u32 = 100_000;
 
-impl BufferPair {
-    pub fn new(end: &End, address: &str) -> Result<BufferPair> {
-        if end.test != Test::InPlace {
-            bail!("{} is not measured with a plain buffer", end.test.name());
-        }
-        let room = end.sizes.iter().map(|size| size * end.test.window(*size));
-        let len = PLACES + room.max().unwrap_or(0);
+impl Shared {
+    /// The second process makes the memory, `len` bytes, and the first one opens it.
+    fn new(end: &End, address: &str, len: usize) -> Result<Shared> {
         let fd = if end.rank == 0 {
             let file = OpenOptions::new().read(true).write(true).open(address);
             file.with_context(|| format!("cannot open {address}"))?
@@ -53,11 +47,8 @@ impl BufferPair {
             ))?;
             fd
         };
-        Ok(BufferPair {
-            test: end.test,
+        Ok(Shared {
             rank: end.rank,
-            size: 0,
-            window: 0,
             map: Mapping::new(&fd, len, Protection::ReadWrite)?,
             written: 0,
             read: 0,
@@ -65,16 +56,16 @@ impl BufferPair {
         })
     }
 
+    fn has_reached(&self, at: usize, count: u64) -> bool {
+        let index: &AtomicU64 = self.map.long(at);
+        index.load(Ordering::Acquire) >= count
+    }
+
     /// Waits until the index at `at` has reached `count`.
     fn wait(&self, at: usize, count: u64) {
-        let index: &AtomicU64 = self.map.long(at);
-        let mut polls = 0;
-        while index.load(Ordering::Acquire) < count {
-            std::hint::spin_loop();
-            polls += 1;
-            if polls % POLLS_PER_YIELD == 0 {
-                std::thread::yield_now();
-            }
+        let mut polls = Polls::default();
+        while !self.has_reached(at, count) {
+            polls.failed();
         }
     }
 
@@ -92,10 +83,8 @@ impl BufferPair {
             .long(WRITTEN)
             .store(self.written, Ordering::Release);
     }
-}
 
-impl Pair for BufferPair {
-    fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
+    fn agree(&mut self, words: [u64; 2]) -> [u64; 2] {
         self.written += 1;
         let places = [WORDS, WORDS + 8];
         let agreed = if self.rank == 0 {
@@ -109,7 +98,50 @@ impl Pair for BufferPair {
             places.map(|at| self.map.long(at).load(Ordering::Relaxed))
         };
         self.acknowledge();
-        Ok(agreed)
+        agreed
+    }
+}
+
+/// Failed polls of a thread that waits.
+#[derive(Default)]
+struct Polls(u32);
+
+impl Polls {
+    fn failed(&mut self) {
+        std::hint::spin_loop();
+        self.0 += 1;
+        if self.0 % POLLS_PER_YIELD == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// One process writes a buffer and the other reads it, handed over by an index: the limit of
+/// messages in place.
+pub struct BufferPair {
+    shared: Shared,
+    size: usize,
+    window: usize,
+}
+
+impl BufferPair {
+    pub fn new(end: &End, address: &str) -> Result<BufferPair> {
+        if end.test != Test::InPlace {
+            bail!("{} is not measured with a plain buffer", end.test.name());
+        }
+        let room = end.sizes.iter().map(|size| size * end.test.window(*size));
+        let len = MESSAGES + room.max().unwrap_or(0);
+        Ok(BufferPair {
+            shared: Shared::new(end, address, len)?,
+            size: 0,
+            window: 0,
+        })
+    }
+}
+
+impl Pair for BufferPair {
+    fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
+        Ok(self.shared.agree(words))
     }
 
     fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
@@ -118,23 +150,199 @@ impl Pair for BufferPair {
     }
 
     fn turn(&mut self, turn: u64, _compute: f64) -> Result<f64> {
-        debug_assert_eq!(self.test, Test::InPlace);
+        let (size, shared) = (self.size, &mut self.shared);
         for at in 0..self.window {
-            let place = self.map.range(PLACES + at * self.size, self.size);
-            self.written += 1;
-            if self.rank == 0 {
+            let place = shared.map.range(MESSAGES + at * size, size);
+            shared.written += 1;
+            if shared.rank == 0 {
                 // SAFETY: the range has `size` bytes, and the other process reads them only after
                 // the hand-over.
-                unsafe { place.write_bytes(turn as u8, self.size) };
-                self.hand_over();
+                unsafe { place.write_bytes(turn as u8, size) };
+                shared.hand_over();
             } else {
-                self.wait(WRITTEN, self.written);
+                shared.wait(WRITTEN, shared.written);
                 // SAFETY: the range has `size` bytes, and the other process writes them again only
                 // after the acknowledgement.
-                read_all(unsafe { std::slice::from_raw_parts(place, self.size) });
+                read_all(unsafe { std::slice::from_raw_parts(place, size) });
             }
         }
-        self.acknowledge();
+        shared.acknowledge();
+        Ok(0.0)
+    }
+}
+
+/// The longest piece that is copied at once, and the bytes of all pieces of one direction: they fit
+/// the caches, so that a message is in memory only at its two ends.
+const PIECE_MAX: usize = 32 << 10;
+const RING: usize = 256 << 10;
+
+/// The pieces of one direction, at most.
+const PIECES_MAX: usize = 64;
+
+/// One direction begins with the number of pieces that were taken out, and then has a line for each
+/// piece, with the number of the piece that is in it.
+const LINE: usize = 64;
+const HEADER: usize = (1 + PIECES_MAX) * LINE;
+const DIRECTION: usize = HEADER + RING;
+
+/// One process copies messages into a ring of pieces, and the other copies them out of it, each
+/// with the `memcpy` of the C library: the limit of messages that are copied twice.
+pub struct CopyPair {
+    test: Test,
+    shared: Shared,
+    window: usize,
+    out: Vec<u8>,
+    into: Vec<u8>,
+    piece: usize,
+    /// Pieces put in and taken out so far.
+    put: u64,
+    taken: u64,
+}
+
+impl CopyPair {
+    pub fn new(end: &End, address: &str) -> Result<CopyPair> {
+        if !matches!(
+            end.test,
+            Test::Latency | Test::Exchange | Test::Stream | Test::Both
+        ) {
+            bail!("{} is not measured with plain copies", end.test.name());
+        }
+        Ok(CopyPair {
+            test: end.test,
+            shared: Shared::new(end, address, MESSAGES + 2 * DIRECTION)?,
+            window: 0,
+            out: Vec::new(),
+            into: Vec::new(),
+            piece: 1,
+            put: 0,
+            taken: 0,
+        })
+    }
+
+    /// How many bytes into the memory the direction from this process begins, or the other one.
+    fn direction(&self, is_ours: bool) -> usize {
+        MESSAGES + DIRECTION * usize::from((self.shared.rank == 0) != is_ours)
+    }
+
+    /// The number of pieces that are in the ring at once, at most.
+    fn pieces(&self) -> u64 {
+        (RING / self.piece).min(PIECES_MAX) as u64
+    }
+
+    /// Where a piece lies in a direction: its line, and its bytes.
+    fn lies(&self, direction: usize, number: u64) -> (usize, usize) {
+        let index = (number % self.pieces()) as usize;
+        (
+            direction + LINE * (1 + index),
+            direction + HEADER + index * self.piece,
+        )
+    }
+
+    /// Puts a piece of the message in, from `at` on. None where there is no room.
+    fn put(&mut self, at: usize) -> Option<usize> {
+        let direction = self.direction(true);
+        let taken = (self.put + 1).saturating_sub(self.pieces());
+        if !self.shared.has_reached(direction, taken) {
+            return None;
+        }
+        let (line, bytes) = self.lies(direction, self.put);
+        let len = self.piece.min(self.out.len() - at);
+        let piece = self.shared.map.range(bytes, len);
+        // SAFETY: the range has `len` bytes, which the other process has read, or never will
+        // before the number is stored.
+        unsafe { piece.copy_from_nonoverlapping(self.out[at..].as_ptr(), len) };
+        self.put += 1;
+        let number: &AtomicU64 = self.shared.map.long(line);
+        number.store(self.put, Ordering::Release);
+        Some(len)
+    }
+
+    /// Takes a piece of the message out, to `at`. None where none has come.
+    fn take(&mut self, at: usize) -> Option<usize> {
+        let direction = self.direction(false);
+        let (line, bytes) = self.lies(direction, self.taken);
+        if !self.shared.has_reached(line, self.taken + 1) {
+            return None;
+        }
+        let len = self.piece.min(self.into.len() - at);
+        let piece = self.shared.map.range(bytes, len);
+        // SAFETY: the range has `len` bytes, which the other process writes again only after the
+        // number is stored.
+        unsafe { piece.copy_to_nonoverlapping(self.into[at..].as_mut_ptr(), len) };
+        self.taken += 1;
+        let number: &AtomicU64 = self.shared.map.long(direction);
+        number.store(self.taken, Ordering::Release);
+        Some(len)
+    }
+
+    /// Sends and receives so many messages, both at once.
+    fn run(&mut self, sends: usize, receives: usize) {
+        let size = self.out.len();
+        let (mut sent, mut received) = ((sends, 0), (receives, 0));
+        let mut polls = Polls::default();
+        while sent.0 + received.0 > 0 {
+            let mut has_moved = false;
+            for (left, is_send) in [(&mut sent, true), (&mut received, false)] {
+                if left.0 == 0 {
+                    continue;
+                }
+                let moved = if is_send {
+                    self.put(left.1)
+                } else {
+                    self.take(left.1)
+                };
+                let Some(len) = moved else { continue };
+                has_moved = true;
+                left.1 += len;
+                if left.1 == size {
+                    *left = (left.0 - 1, 0);
+                }
+            }
+            if !has_moved {
+                polls.failed();
+            }
+        }
+    }
+}
+
+impl Pair for CopyPair {
+    fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
+        Ok(self.shared.agree(words))
+    }
+
+    fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
+        // Nothing is in the rings: each test ends with an acknowledgement.
+        (self.out, self.into) = (vec![1; size], vec![1; size]);
+        self.piece = size.next_multiple_of(LINE).clamp(LINE, PIECE_MAX);
+        self.window = window;
+        Ok(())
+    }
+
+    fn turn(&mut self, _turn: u64, _compute: f64) -> Result<f64> {
+        let (window, is_first) = (self.window, self.shared.rank == 0);
+        match (self.test, is_first) {
+            (Test::Latency, true) => {
+                self.run(1, 0);
+                self.run(0, 1);
+            }
+            (Test::Latency, false) => {
+                self.run(0, 1);
+                self.run(1, 0);
+            }
+            (Test::Exchange, _) => self.run(1, 1),
+            (Test::Both, _) => {
+                self.run(window, window);
+                self.shared.acknowledge();
+            }
+            (_, true) => {
+                self.run(window, 0);
+                self.shared.acknowledge();
+            }
+            (_, false) => {
+                self.run(0, window);
+                self.shared.acknowledge();
+            }
+        }
         Ok(0.0)
     }
 }

@@ -126,6 +126,12 @@ fn layers(means: Means, test: Test, options: &BenchOptions) -> Vec<(&'static str
     if means == Means::Memory && !options.is_quick {
         layers.push(("Open MPI, no CMA", mpi(OpenMpi, OPEN_MPI_NO_CMA)));
     }
+    if means == Means::Sockets && !options.is_quick {
+        layers.push(("tls", MessageLayer::Ours("tls")));
+    }
+    if means == Means::Memory {
+        layers.push(("memcpy in and out", MessageLayer::Raw("copies")));
+    }
     if is_one_way {
         layers.push(match means {
             Means::Memory => ("UCX tag", ucx(UCX_MEMORY, "tag")),

@@ -206,7 +206,7 @@ pub(crate) trait Carrier {
         Duration::ZERO
     }
 
-    /// Likewise, those that the peer fetches from ours.
+    /// Messages at least this long the peer fetches from our memory; AUTO as above.
     fn fetched_from(&self) -> usize {
         NEVER
     }

@@ -5,25 +5,33 @@
 //! life, and messages go the other way.
 
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use mgn_sys::fork::PerProcess;
 use mgn_sys::peer::Credentials;
 use mgn_sys::process::read_memory;
 
-use super::settings::NEVER;
+use super::settings::{AUTO, NEVER};
 use super::terms::{Limits, Terms};
 use crate::peer::Peer;
 use crate::token::random;
 
-/// Bytes that a peer finds in our memory, if it is ours that it reads.
-static PROOF: OnceLock<[u8; 16]> = OnceLock::new();
+/// Bytes that a peer finds in our memory, if it is ours that it reads. A forked child has others.
+static PROOF: PerProcess<Proof> = PerProcess::new();
 
-fn proof() -> &'static [u8; 16] {
-    PROOF.get_or_init(|| {
+#[derive(Debug)]
+struct Proof([u8; 16]);
+
+impl Default for Proof {
+    fn default() -> Proof {
         let mut proof = [0; 16];
         random(&mut proof);
-        proof
-    })
+        Proof(proof)
+    }
+}
+
+fn proof() -> &'static [u8; 16] {
+    &PROOF.get().0
 }
 
 /// Says in the terms where our memory can be known by.
@@ -48,11 +56,13 @@ pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
     way.as_ref().map_or(NEVER, |direct| direct.from)
 }
 
-/// Whether the peer is the one of the two that decides for both. Any rule would do that gives
-/// different answers at the two ends.
+/// Whether the peer is the one of the two that decides for both: if it measures at all, a random
+/// one. Two ends in one process decide each for itself.
 pub(crate) fn follows(way: &Option<Box<Direct>>) -> bool {
-    way.as_ref()
-        .is_some_and(|direct| direct.theirs.proof > *proof())
+    way.as_ref().is_some_and(|direct| {
+        let theirs = &direct.theirs;
+        theirs.fetches == AUTO as u64 && theirs.proof > *proof()
+    })
 }
 
 /// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no
@@ -130,8 +140,9 @@ impl Direct {
         };
         // SAFETY: as promised to the caller.
         let why = match unsafe { read_memory(self.pid, address, into.as_ptr(), len) } {
-            // A number is not given to another process before its first owner's end can be seen.
-            Ok(got) if got == len && !self.peer.ended() => return true,
+            // A number is not given to another process before its first owner's end can be seen,
+            // and a sender that closes the link does so before its program has the memory back.
+            Ok(got) if got == len && !self.peer.gone() => return true,
             Ok(_) => "it is not all there".to_string(),
             Err(error) => error.to_string(),
         };
@@ -155,7 +166,9 @@ mod tests {
         };
         let terms = Terms::new(&settings, &Transport::Shm);
         let mut limits = Limits::new(&settings, &Transport::Shm, terms, terms);
-        let (socket, _other) = UnixStream::pair().unwrap();
+        let (socket, other) = UnixStream::pair().unwrap();
+        // The peer stays.
+        std::mem::forget(other);
         let mut who = credentials(&socket).unwrap();
         change(&mut who, &mut limits);
         let peer = Arc::new(Peer::unix(socket.into(), "test".into(), true));
@@ -178,6 +191,21 @@ mod tests {
         assert_eq!(read(&mut other, b"some bytes"), None);
         let mut nowhere = direct(|_, limits| limits.theirs.address = 16).unwrap();
         assert_eq!(read(&mut nowhere, b"some bytes"), None);
+    }
+
+    #[test]
+    fn one_of_two_processes_follows_the_other_one() {
+        let follows = |first, fetches| {
+            follows(&direct(|_, limits| {
+                limits.theirs.proof[0] = first;
+                limits.theirs.fetches = fetches;
+            }))
+        };
+        let ours = proof()[0];
+        assert!(ours == 255 || follows(255, AUTO as u64));
+        assert!(ours == 0 || !follows(0, AUTO as u64));
+        assert!(!follows(255, NEVER as u64) && !follows(255, 65536));
+        assert!(!super::follows(&direct(|_, _| {})), "it is this process");
     }
 
     #[test]

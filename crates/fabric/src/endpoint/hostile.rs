@@ -10,9 +10,11 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mgn_sys::peer::credentials;
 use mgn_sys::{Mapping, Protection};
 
-use super::terms::Limits;
+use super::settings::{Settings, NEVER};
+use super::terms::{Limits, Terms};
 use crate::Transport;
 
 const ENVELOPES: u32 = 256;
@@ -45,13 +47,24 @@ struct Liar {
 }
 
 fn liar(endpoint: &Endpoint) -> (LinkId, Liar) {
+    liar_that_is_read(endpoint, NEVER)
+}
+
+/// The same, whose messages of at least this length are read from its memory, which is ours.
+fn liar_that_is_read(endpoint: &Endpoint, single_copy_unix: usize) -> (LinkId, Liar) {
     let (near, data) = UnixStream::pair().unwrap();
     let (near_control, control) = UnixStream::pair().unwrap();
+    let settings = Settings {
+        single_copy_unix,
+        ..Settings::default()
+    };
+    let terms = Terms::new(&settings, &Transport::Unix);
+    let its_credentials = credentials(&near).ok();
     let link = StreamLink::new(
-        peer(near),
+        Arc::new(Peer::unix(near.into(), "it".into(), true)),
         peer(near_control),
-        Limits::usual(&Transport::Unix),
-        None,
+        Limits::new(&settings, &Transport::Unix, terms, terms),
+        its_credentials,
     );
     let link = link.unwrap();
     let link = endpoint.shared.add(AnyLink::Stream(Box::new(link)));
@@ -73,7 +86,11 @@ fn frame(kind: Kind, flags: u8, id: u32, value: u64, payload: &[u8]) -> Vec<u8> 
 }
 
 fn offer(flags: u8, id: u32, tag: u64, len: u64) -> Vec<u8> {
-    let payload = [len.to_le_bytes(), [0; 8]].concat();
+    offer_at(flags, id, tag, len, 0)
+}
+
+fn offer_at(flags: u8, id: u32, tag: u64, len: u64, address: u64) -> Vec<u8> {
+    let payload = [len, address].map(u64::to_le_bytes).concat();
     frame(Kind::Offer, flags, id, tag, &payload)
 }
 
@@ -321,6 +338,62 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
     let error = endpoint.wait(sent, SOON).unwrap_err();
     assert!(error.to_string().contains("not shown"), "{error}");
     assert!(is_well(&endpoint));
+}
+
+#[test]
+fn what_is_being_read_does_not_come_in_parts() {
+    let endpoint = Endpoint::new().unwrap();
+    let (link, mut far) = liar_that_is_read(&endpoint, 4096);
+    let bytes = vec![7u8; 5000];
+    let mut into = vec![0u8; 5000];
+    // SAFETY: it is waited for.
+    let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(into.as_mut_ptr(), 5000)]) };
+    // The part would end the message, and another one would get its number before it was read.
+    let lie = [
+        offer_at(0, 5, 1, 5000, bytes.as_ptr() as u64),
+        frame(Kind::Part, 0, 5, 0, &bytes),
+        offer(0, 5, 9, 5000),
+        frame(Kind::Withdraw, 0, 5, 0, b""),
+    ];
+    far.data.write_all(&lie.concat()).unwrap();
+    let error = endpoint.wait(receive, SOON).unwrap_err();
+    assert!(error.to_string().contains("does not fit"), "{error}");
+    assert!(is_well(&endpoint));
+}
+
+#[test]
+fn no_more_is_read_than_there_is_memory_for() {
+    let endpoint = Endpoint::new().unwrap();
+    let (link, mut far) = liar_that_is_read(&endpoint, 4096);
+    let bytes = vec![7u8; 5000];
+    let len = isize::MAX as u64;
+    far.data
+        .write_all(&offer_at(0, 5, 1, len, bytes.as_ptr() as u64))
+        .unwrap();
+    let mut into = vec![0u8; 4000];
+    // SAFETY: it is waited for.
+    let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(into.as_mut_ptr(), 4000)]) };
+    match endpoint.wait(receive, SOON).unwrap_err() {
+        Error::Truncated { len, room } => assert_eq!((len, room), (isize::MAX as usize, 4000)),
+        error => panic!("{error}"),
+    }
+    assert!(into == bytes[..4000]);
+}
+
+#[test]
+fn who_may_not_read_our_memory_is_not_told_where_it_is() {
+    let endpoint = Endpoint::new().unwrap();
+    let mut memory = vec![7u8; 1000];
+    // SAFETY: it is dropped before the memory, which nobody looks at before.
+    let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), 1000)) };
+    for (from, kind) in [(NEVER, Kind::Part), (4096, Kind::Remote)] {
+        let (_, mut far) = liar_that_is_read(&endpoint, from);
+        let get = ask(GET | FETCHED, 3, &offered.key(), 0, 1000, 0);
+        far.data.write_all(&get).unwrap();
+        let mut answer = [0; HEAD];
+        far.data.read_exact(&mut answer).unwrap();
+        assert_eq!(answer[0], kind as u8);
+    }
 }
 
 #[test]

@@ -215,7 +215,7 @@ const KEYS: [Key; 14] = [
     ),
     or_auto(or_off(key(
         "single_copy_shm",
-        "read from the peer's memory, instead of through shared memory, from this length on",
+        "read from the peer's memory, instead of through shared memory, from this length on; \"auto\": as each link finds faster",
         |s| &mut s.single_copy_shm,
         4096,
         1 << 40,

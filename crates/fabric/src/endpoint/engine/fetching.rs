@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::super::carrier::{Body, Carrier};
 use super::super::head::{Head, Kind, FETCHED, SHOW};
+use super::super::memory::Memory;
 use super::super::ops::State;
 use super::super::settings::AUTO;
 use super::super::LinkId;
@@ -17,8 +18,8 @@ use crate::Error;
 /// Bytes copied at once.
 pub(super) const SLICE: usize = 1 << 20;
 
-/// The longest message that is fetched within the call that receives it. To copy it takes 10 us,
-/// about as long as to wake a thread.
+/// Bytes that are fetched within the call that begins to receive a message. To copy them takes
+/// 10 us, about as long as to wake a thread.
 const FETCHED_AT_ONCE: usize = 128 << 10;
 
 /// A message that is being copied to where it was wanted.
@@ -38,15 +39,26 @@ impl<C: Carrier> Engine<C> {
         let inbound = inbound.expect("the caller has matched it");
         let len = inbound.len;
         let may_fetch = inbound.address != 0 && inbound.got == 0 && len > 0;
-        match may_fetch && (len >= link.carrier.fetches_from() || link.wants_shown(len)) {
-            true => self.fetching.push_back(Fetch::Peers(link.id, id, false)),
-            false => link.answers.push_back(link.acceptance(id, len)),
+        if !may_fetch || (len < link.carrier.fetches_from() && !link.wants_shown(len)) {
+            return link.answers.push_back(link.acceptance(id, len));
         }
+        self.fetch(index, id, false);
+    }
+
+    /// Begins to fetch a message.
+    pub(super) fn fetch(&mut self, index: usize, id: u32, is_answer: bool) {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let is_it = |inbound: &&mut Inbound| inbound.id == id && inbound.is_answer == is_answer;
+        let inbound = link.inbound.iter_mut().find(is_it);
+        inbound.expect("the caller has it").is_being_fetched = true;
+        self.fetching
+            .push_back(Fetch::Peers(link.id, id, is_answer));
     }
 
     /// Fetches what is short, so that no other thread has to be woken for it.
     #[inline]
     pub(crate) fn fetch_short(&mut self) {
+        let mut left = FETCHED_AT_ONCE;
         while let Some(Fetch::Peers(from, id, is_answer)) = self.fetching.front() {
             let (from, id, is_answer) = (*from, *id, *is_answer);
             let is_it = |inbound: &&Inbound| inbound.id == id && inbound.is_answer == is_answer;
@@ -54,9 +66,10 @@ impl<C: Carrier> Engine<C> {
                 .link(from)
                 .and_then(|link| link.inbound.iter().find(is_it))
                 .map_or(0, |inbound| inbound.len);
-            if len > FETCHED_AT_ONCE {
+            if len > left {
                 return;
             }
+            left -= len;
             self.fetch_some();
         }
     }
@@ -120,7 +133,6 @@ impl<C: Carrier> Engine<C> {
             return Ok(());
         };
         let whole = inbound.len;
-        let len = (whole - inbound.got).min(SLICE);
         let mut address = inbound.address.wrapping_add(inbound.got as u64);
         let mut is_read = true;
         let memory = match &inbound.target {
@@ -129,8 +141,11 @@ impl<C: Carrier> Engine<C> {
                 _ => None,
             },
             Target::Put(_, memory) => memory.as_ref(),
-            _ => None,
+            Target::Held(_) | Target::Handler { .. } => return Ok(()),
         };
+        // Where the memory is shorter than the message, the rest is not read.
+        let room = memory.map_or(0, Memory::len).min(whole);
+        let len = room.saturating_sub(inbound.got).min(SLICE);
         let carrier = &mut link.carrier;
         if let Some(memory) = memory {
             memory.pieces(inbound.got, len, |piece, part| {
@@ -141,10 +156,12 @@ impl<C: Carrier> Engine<C> {
             });
         }
         inbound.got = match is_read {
+            true if inbound.got + len >= room => whole,
             true => inbound.got + len,
             // All of it comes the other way.
             false => 0,
         };
+        inbound.is_being_fetched = is_read;
         let is_last = inbound.got == whole;
         match is_read {
             true if !is_answer => link.came(whole, Copies::One, (len, is_last)),

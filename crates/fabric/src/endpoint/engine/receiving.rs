@@ -29,6 +29,8 @@ pub(super) struct Inbound {
     code: u16,
     /// Where it lies in the sender's memory, or 0.
     pub(super) address: u64,
+    /// It is being read from there, so that no parts of it come.
+    pub(super) is_being_fetched: bool,
 }
 
 pub(super) enum Target {
@@ -56,6 +58,7 @@ impl Inbound {
             is_answer: false,
             code,
             address,
+            is_being_fetched: false,
         }
     }
 
@@ -340,6 +343,7 @@ impl<C: Carrier> Engine<C> {
             is_answer: false,
             code: 0,
             address: u64::from_le(address),
+            is_being_fetched: false,
         };
         if head.has(ACTIVE) {
             link.joins_queue()?;
@@ -387,7 +391,8 @@ impl<C: Carrier> Engine<C> {
             return Err(Error::PeerMisbehaved("a part belongs to no message"));
         };
         let len = body.len();
-        if head.value != inbound.got as u64 || len > inbound.len - inbound.got || len == 0 {
+        let fits = head.value == inbound.got as u64 && len <= inbound.len - inbound.got && len > 0;
+        if !fits || inbound.is_being_fetched {
             return Err(Error::PeerMisbehaved("a part does not fit its message"));
         }
         match &mut inbound.target {
@@ -430,7 +435,8 @@ impl<C: Carrier> Engine<C> {
         }
         inbound.got += len;
         let (whole, is_last) = (inbound.len, inbound.got == inbound.len);
-        if !head.has(ANSWER) {
+        // What handlers get is never fetched.
+        if !head.has(ANSWER) && !matches!(inbound.target, Target::Handler { .. }) {
             link.came(whole, Copies::Two, (len, is_last));
         }
         self.came_in(index, head.id, head.has(ANSWER))

@@ -8,8 +8,8 @@ use super::super::head::{Head, Kind, ANSWER, FETCHED, FOLLOWS, GET, PUT, REMOTE,
 use super::super::memory::Memory;
 use super::super::ops::{Request, State};
 use super::super::remote::{Key, KEY};
+use super::super::settings::NEVER;
 use super::super::LinkId;
-use super::fetching::Fetch;
 use super::receiving::{matched, Inbound, Target};
 use super::sending::{nothing, Outgoing, Phase};
 use super::{Engine, Link};
@@ -292,7 +292,8 @@ impl<C: Carrier> Engine<C> {
                 return Ok(());
             }
         };
-        let start = memory.contiguous().filter(|_| head.has(FETCHED));
+        let may_show = head.has(FETCHED) && link.fetched_from != NEVER;
+        let start = memory.contiguous().filter(|_| may_show);
         let number = link.number(Outgoing {
             head: Head {
                 flags: ANSWER,
@@ -325,7 +326,6 @@ impl<C: Carrier> Engine<C> {
         }
         let (op, error) = (asked.op, asked.refusal(head.handler));
         let may_fetch = asked.head.has(FETCHED);
-        let from = link.id;
         let is_it = |inbound: &Inbound| inbound.is_answer && inbound.id == head.id;
         let at = link
             .inbound
@@ -348,7 +348,7 @@ impl<C: Carrier> Engine<C> {
             }
             address => {
                 inbound.address = address;
-                self.fetching.push_back(Fetch::Peers(from, head.id, true));
+                self.fetch(index, head.id, true);
                 Ok(())
             }
         }

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::super::carrier::{Carrier, Sent};
-use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SHOW, SYNC};
+use super::super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, OFFER, SHOW, SYNC};
 use super::super::memory::{Memory, Payload};
 use super::super::ops::{Request, State, Status};
 use super::super::settings::{AUTO, NEVER};
@@ -307,7 +307,8 @@ impl<C: Carrier> Engine<C> {
             .as_ref()
             .expect("it is in the outbox");
         let len = outgoing.memory.len();
-        let may_show = link.is_shown(len);
+        // What is for a handler has no place where it could be fetched to.
+        let may_show = !outgoing.head.has(ACTIVE) && link.is_shown(len);
         let carrier = &mut link.carrier;
         let outgoing = link.outgoing[number as usize]
             .as_mut()
