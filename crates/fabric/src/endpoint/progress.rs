@@ -676,7 +676,8 @@ impl Shared {
     /// caller must not sleep then.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
-        // `Light`: the helper copies a message no sooner than the program could itself.
+        // `Light`: messages that can wait do not wake the helper, which would copy them no sooner
+        // than the program itself could.
         let how = match state.is_asleep {
             true => Sleep::Deep,
             false => Sleep::Light,
