@@ -159,7 +159,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
             none(),
             "belongs to no message",
         ),
-        (held(part(0, 1000)), none(), "not asked for"),
+        (held(part(0, 1000)), none(), "more early bytes"),
         (held(offer(0, 5, 9, 7)), none(), "offer makes no sense"),
         (offer(0, 5, 9, u64::MAX), none(), "offer makes no sense"),
         (
@@ -171,12 +171,12 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (
             frame(Kind::Accept, 0, 0, 0, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
         (
             frame(Kind::Credit, 0, 1, 0, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
         (none(), head(Kind::Taken, 0, 7, 0), "answers a message that was not"),
         (none(), head(Kind::Accept, 0, 7, 0), "answers a message that was not"),
@@ -187,15 +187,15 @@ fn each_lie_ends_the_link_with_its_own_words() {
         ),
         (none(), head(Kind::Accept, 0, 0, 0).repeat(2), "not"),
         (none(), head(Kind::Withdrawn, 0, 0, 0), "not withdrawn"),
-        (none(), head(Kind::Credit, 0, 1000, 0), "gives back what"),
-        (none(), head(Kind::Credit, 0, 0, 1 << 60), "gives back what"),
-        (none(), head(Kind::Window, 0, 0, 1 << 60), "more room"),
+        (none(), head(Kind::Credit, 0, 1000, 0), "more credit than"),
+        (none(), head(Kind::Credit, 0, 0, 1 << 60), "more credit than"),
+        (none(), head(Kind::Window, 0, 0, 1 << 60), "more buffer space"),
         (
             frame(Kind::Window, 0, 1, 9, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
-        (none(), head(Kind::Eager, 0, 0, 0), "not asked"),
+        (none(), head(Kind::Eager, 0, 0, 0), "was not sent"),
         // Two of one number.
         (
             [offer(0, 5, 9, 10), offer(ANSWER, 5, 9, 10)].concat(),
@@ -417,7 +417,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
             "answers a message that was not",
         ),
         (none(), head(Kind::Withdrawn, 0, 1, 0), "was not withdrawn"),
-        (none(), head(Kind::Remote, GET, 3, 0), "not asked"),
+        (none(), head(Kind::Remote, GET, 3, 0), "was not sent"),
     ];
     for (data, control, hint) in lies {
         let (link, mut liar) = liar(&endpoint);

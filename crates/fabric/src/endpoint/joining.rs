@@ -118,7 +118,7 @@ impl Endpoint {
         let first = opening(DATA, &[0; KEY], &terms, name);
         let way = connect::open(address, transport, token, &first, true, timeout)?;
         let Some((key, theirs)) = parse_welcome(&way.welcome)? else {
-            return Err(Error::Refused(format!("{address} is not served by an endpoint")));
+            return Err(Error::Refused(format!("{address} serves no endpoint")));
         };
         let limits = Limits::new(settings, transport, terms, theirs);
         if *transport == Transport::Shm {
