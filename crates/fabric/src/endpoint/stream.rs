@@ -801,8 +801,9 @@ mod tests {
 
     const LENGTHS: [usize; 10] = [0, 1, 24, 25, 3000, 65_536, 65_537, 300_000, 20, 700_000];
 
-    /// Sends messages of all lengths both ways, some synchronously, over wires that carry random
-    /// numbers of bytes, until all operations have ended or `lost` bytes have been carried.
+    /// Sends messages of all lengths both ways, some synchronously, over wires that carry a limited
+    /// number of bytes at a time, until all operations have ended or `lost` bytes have been
+    /// carried.
     fn exchange(seed: u64, lost: Option<usize>) {
         let mut random = Random::new(seed);
         let (mut engines, links, mut wires) = ends();
