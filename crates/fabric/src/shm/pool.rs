@@ -22,7 +22,7 @@ pub(crate) struct Span {
 #[derive(Debug)]
 pub(crate) struct Pool {
     chunk: u32,
-    /// Messages sent in each chunk so far, modulo 2^32.
+    /// For each chunk, the number of messages sent in it so far, modulo 2^32.
     sent: Vec<u32>,
     free: Vec<u32>,
     /// Resting chunks, in the order in which they were released.
@@ -61,7 +61,7 @@ impl Pool {
         self.flying.front().copied()
     }
 
-    /// Messages sent in each chunk so far, modulo 2^32.
+    /// For each chunk, the number of messages sent in it so far, modulo 2^32.
     pub(crate) fn sent(&self) -> &[u32] {
         &self.sent
     }
