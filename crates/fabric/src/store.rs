@@ -115,7 +115,7 @@ pub struct Store {
 #[derive(Debug)]
 struct State {
     seen: Option<Stamp>,
-    /// None while the file cannot be read.
+    /// `None` while the file cannot be read.
     tokens: Option<Arc<Vec<Token>>>,
 }
 
