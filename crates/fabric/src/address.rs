@@ -121,11 +121,9 @@ impl Address {
         };
         let (rest, server) = match rest.split_once('/') {
             Some((rest, name)) if is_name(name) => (rest, Some(name.to_owned())),
-            Some(_) => {
-                return Err(wrong(
-                    "the part after the / must be a server's name: 1 to 64 letters, digits and . _ - ,",
-                ))
-            }
+            Some(_) => return Err(wrong(
+                "the part after the / must be a server's name: 1 to 64 letters, digits and . _ - ,",
+            )),
             None => (rest, None),
         };
         let has_port = rest.contains(':') && !rest.ends_with(']');

@@ -25,7 +25,8 @@ pub(crate) struct Block {
 
 // SAFETY: a block owns its memory, which belongs to no thread.
 unsafe impl Send for Block {}
-// SAFETY: through a shared reference it only gives raw pointers, whose users argue for themselves.
+// SAFETY: a shared reference gives only raw pointers, and each use of them has its own SAFETY
+// comment.
 unsafe impl Sync for Block {}
 
 impl Block {

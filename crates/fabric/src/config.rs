@@ -6,7 +6,7 @@ use crate::block::ALIGN;
 use crate::peer::SILENCE_TIME;
 use crate::Error;
 
-/// What the server allows on a connection. Directions are named from the server's side.
+/// The server's limits for a connection. Directions are named from the server's side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The longest message that the client may send. Chunks of both directions have this size,

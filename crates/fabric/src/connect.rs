@@ -363,7 +363,11 @@ fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
 
 /// Agrees with the server on keys for the rest of the connection.
 fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::Agreed, Error> {
-    let disagreed = |error| Error::Auth(format!("cannot agree on an encryption with {server}: {error}"));
+    let disagreed = |error| {
+        Error::Auth(format!(
+            "cannot agree on an encryption with {server}: {error}"
+        ))
+    };
     let failed = || Error::io(format!("agreeing on keys with {server}"));
     let mut negotiation = Negotiation::client().map_err(disagreed)?;
     let mut buffer = vec![0; RECORD_MAX];

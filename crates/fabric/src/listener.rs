@@ -95,7 +95,8 @@ impl Listener {
             } => {
                 return Err(Error::Address {
                     text: address.to_string(),
-                    why: "a server behind a relay must listen at its own address, not at the relay's",
+                    why:
+                        "a server behind a relay must listen at its own address, not at the relay's",
                 })
             }
             Address::Tcp {
@@ -316,7 +317,11 @@ impl Listener {
                 }
                 Err(error) => {
                     state.admission.leave(number);
-                    self.turn_away(state, &pending, &format!("its socket cannot be polled: {error}"));
+                    self.turn_away(
+                        state,
+                        &pending,
+                        &format!("its socket cannot be polled: {error}"),
+                    );
                 }
             }
         }

@@ -191,8 +191,12 @@ impl Place {
             ));
         };
         let name = printable(asked, 64);
-        let unknown =
-            |why: String| format!("the relay knows no server {name}{why}; it forwards to {}", known());
+        let unknown = |why: String| {
+            format!(
+                "the relay knows no server {name}{why}; it forwards to {}",
+                known()
+            )
+        };
         let address = match (targets.get(asked), others) {
             (Some(address), _) => address.clone(),
             (None, Some(others)) if is_name(asked) => others

@@ -92,7 +92,9 @@ fn read_bytes(path: &Path, what: &str) -> Result<(Zeroizing<Vec<u8>>, Stamp), Er
         .map_err(failed())?;
     let about = file.metadata().map_err(failed())?;
     if !about.is_file() {
-        return Err(Error::Token(format!("{what} {shown} is not a regular file")));
+        return Err(Error::Token(format!(
+            "{what} {shown} is not a regular file"
+        )));
     }
     if about.mode() & 0o077 != 0 && !is_credential(path, &about, credentials()) {
         return Err(Error::Token(format!(

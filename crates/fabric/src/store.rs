@@ -166,7 +166,9 @@ impl Store {
                         state.seen = None;
                     }
                     if state.tokens.take().is_some() {
-                        tracing::error!("no client is admitted by token until this is repaired: {error}");
+                        tracing::error!(
+                            "no client is admitted by token until this is repaired: {error}"
+                        );
                     }
                 }
             }

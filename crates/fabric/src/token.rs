@@ -260,7 +260,9 @@ impl Token {
     pub fn from_text(text: &str) -> Result<Token, Error> {
         let written: Option<Written> = toml::from_str(text).ok();
         let token = written.and_then(|written| written.read().ok());
-        token.ok_or_else(|| Error::Token("the token that another process passed on is damaged".into()))
+        token.ok_or_else(|| {
+            Error::Token("the token that another process passed on is damaged".into())
+        })
     }
 
     /// A token with role server, which only holders of this token can derive. A server that has

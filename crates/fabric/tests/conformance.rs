@@ -201,7 +201,10 @@ fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
             done.store(true, Ordering::SeqCst);
         });
         thread::sleep(time);
-        assert!(!done.load(Ordering::SeqCst), "the receiver has not received anything yet");
+        assert!(
+            !done.load(Ordering::SeqCst),
+            "the receiver has not received anything yet"
+        );
         let mut held = VecDeque::new();
         for number in 0..count {
             held.push_back((number, receiver.recv(Some(PATIENCE)).unwrap().unwrap()));

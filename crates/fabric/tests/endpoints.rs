@@ -262,7 +262,7 @@ fn messages_that_are_not_received_yet_stop_none_that_is() {
         let mut sends: Vec<_> = (0..200)
             .filter_map(|_| unsafe { one.isend(here, 2, &short_piece, How::default()) }.unwrap())
             .collect();
-        // SAFETY: likewise.
+        // SAFETY: as above.
         sends.extend(unsafe { one.isend(here, 1, &long_piece, How::default()) }.unwrap());
         let received = other.take(&Wanted::new(there, 1), LONG).unwrap();
         let received = received.unwrap_or_else(|| panic!("{kind}: it does not come"));

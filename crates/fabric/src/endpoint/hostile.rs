@@ -179,8 +179,16 @@ fn each_lie_ends_the_link_with_its_own_words() {
             none(),
             "on the data socket",
         ),
-        (none(), head(Kind::Taken, 0, 7, 0), "answers a message that was not"),
-        (none(), head(Kind::Accept, 0, 7, 0), "answers a message that was not"),
+        (
+            none(),
+            head(Kind::Taken, 0, 7, 0),
+            "answers a message that was not",
+        ),
+        (
+            none(),
+            head(Kind::Accept, 0, 7, 0),
+            "answers a message that was not",
+        ),
         (
             none(),
             head(Kind::Taken, 0, 0, 0),
@@ -189,8 +197,16 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (none(), head(Kind::Accept, 0, 0, 0).repeat(2), "not"),
         (none(), head(Kind::Withdrawn, 0, 0, 0), "not withdrawn"),
         (none(), head(Kind::Credit, 0, 1000, 0), "more credit than"),
-        (none(), head(Kind::Credit, 0, 0, 1 << 60), "more credit than"),
-        (none(), head(Kind::Window, 0, 0, 1 << 60), "more buffer space"),
+        (
+            none(),
+            head(Kind::Credit, 0, 0, 1 << 60),
+            "more credit than",
+        ),
+        (
+            none(),
+            head(Kind::Window, 0, 0, 1 << 60),
+            "more buffer space",
+        ),
         (
             frame(Kind::Window, 0, 1, 9, b""),
             none(),
@@ -321,7 +337,10 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
         .write_all(&head(Kind::Accept, FETCHED | SHOW, 0, 0))
         .unwrap();
     let error = endpoint.wait(sent, SOON).unwrap_err();
-    assert!(error.to_string().contains("without having its address"), "{error}");
+    assert!(
+        error.to_string().contains("without having its address"),
+        "{error}"
+    );
     assert!(is_well(&endpoint));
 }
 
@@ -392,10 +411,22 @@ fn each_lie_about_offered_memory_ends_the_link() {
             none(),
             "an address that was not asked for",
         ),
-        (say(ANSWER, 0, 1), none(), "an address that was not asked for"),
+        (
+            say(ANSWER, 0, 1),
+            none(),
+            "an address that was not asked for",
+        ),
         (say(ANSWER, 0, 0), none(), "has no address"),
-        (say(ANSWER, 1, 0), none(), "answers a request that was not sent"),
-        (say(ANSWER, 7, 0), none(), "answers a message that was not sent"),
+        (
+            say(ANSWER, 1, 0),
+            none(),
+            "answers a request that was not sent",
+        ),
+        (
+            say(ANSWER, 7, 0),
+            none(),
+            "answers a message that was not sent",
+        ),
         (say(0, 0, 0), none(), "without having its address"),
         (
             [get(3), say(FETCHED, 3, 0)].concat(),
@@ -426,7 +457,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
         let mut bytes = vec![0; 1000];
         // SAFETY: all end below, before the memory does.
         let mut pending = unsafe { begin_remote(&endpoint, link, bytes.as_mut_ptr(), 1000) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         pending.push(unsafe { endpoint.irecv(Wanted::new(link, 2), &[(bytes.as_mut_ptr(), 9)]) });
         let _ = liar.data.write_all(&data);
         let _ = liar.control.write_all(&control);

@@ -176,7 +176,9 @@ impl Endpoint {
             Ok(found) => found,
             Err(why) => {
                 incoming.refuse(why);
-                return Err(Error::PeerMisbehaved("its opening asks for no known kind of link"));
+                return Err(Error::PeerMisbehaved(
+                    "its opening asks for no known kind of link",
+                ));
             }
         };
         let settings = &self.settings();
@@ -226,7 +228,9 @@ impl Endpoint {
         }
         let Some(first) = waiting.remove(key) else {
             incoming.refuse("the first connection of this link no longer exists");
-            return Err(Error::PeerMisbehaved("a second connection has no first connection"));
+            return Err(Error::PeerMisbehaved(
+                "a second connection has no first connection",
+            ));
         };
         drop(waiting);
         let control = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;

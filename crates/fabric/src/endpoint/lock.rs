@@ -344,7 +344,7 @@ mod tests {
                     }
                 }
             });
-            // Ends favours now and then.
+            // This thread ends favours several times.
             scope.spawn(|| {
                 for _ in 0..8 {
                     thread::sleep(Duration::from_millis(2));

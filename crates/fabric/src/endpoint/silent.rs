@@ -212,7 +212,9 @@ impl PlayedLink {
             return Ok(None);
         };
         let Some((place, len)) = self.offers.get(&id).copied() else {
-            return Err(Error::Misuse("an acceptance names a message that was not offered"));
+            return Err(Error::Misuse(
+                "an acceptance names a message that was not offered",
+            ));
         };
         let part = self
             .player

@@ -254,7 +254,11 @@ impl StreamLink {
                         self.expected -= 1;
                         self.heard.push_back(head);
                     }
-                    _ => return Err(Error::PeerMisbehaved("it answers a request that was not sent")),
+                    _ => {
+                        return Err(Error::PeerMisbehaved(
+                            "it answers a request that was not sent",
+                        ))
+                    }
                 }
             }
             self.cut.drain(..whole);
@@ -275,7 +279,11 @@ impl StreamLink {
             Kind::Part => PART_MAX,
             Kind::Remote => REMOTE,
             Kind::Offer | Kind::Withdraw => SHORT,
-            _ => return Err(Error::PeerMisbehaved("it sends an answer on the data socket")),
+            _ => {
+                return Err(Error::PeerMisbehaved(
+                    "it sends an answer on the data socket",
+                ))
+            }
         };
         let len = usize::try_from(word(16)).ok().filter(|len| *len <= max);
         let len = len.ok_or(Error::PeerMisbehaved("a frame is longer than was agreed"))?;
@@ -497,7 +505,9 @@ fn buffer_size(ours: &Terms) -> usize {
 fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
     if head.id > used.envelopes || bytes > used.bytes {
-        return Err(Error::PeerMisbehaved("it returns more credit than was used"));
+        return Err(Error::PeerMisbehaved(
+            "it returns more credit than was used",
+        ));
     }
     used.envelopes -= head.id;
     used.bytes -= bytes;
@@ -508,7 +518,9 @@ fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
 /// again.
 fn granted(theirs: &mut Terms, agreed: &Terms, head: &Head) -> Result<(), Error> {
     if head.value > agreed.held {
-        return Err(Error::PeerMisbehaved("it grants more buffer space than was agreed"));
+        return Err(Error::PeerMisbehaved(
+            "it grants more buffer space than was agreed",
+        ));
     }
     theirs.held = head.value;
     Ok(())
@@ -892,7 +904,11 @@ mod tests {
             let sent = engines[0].send(links[0], head, memory, How::default());
             pending.extend(sent.unwrap());
         }
-        assert_eq!(pending.len(), 8, "messages that exceed the buffer space are offered");
+        assert_eq!(
+            pending.len(),
+            8,
+            "messages that exceed the buffer space are offered"
+        );
         grant(&mut engines, 1050);
         let memory = Memory::one(bytes[0].as_mut_ptr(), bytes[0].len());
         for at in 0..8 {

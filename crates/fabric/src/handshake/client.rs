@@ -195,7 +195,9 @@ impl<'a> ClientSide<'a> {
 
     fn refused(&mut self, code: u8, len: usize) -> Result<(), Error> {
         if len > REASON_MAX {
-            return Err(Error::PeerMisbehaved("the reason of its refusal is too long"));
+            return Err(Error::PeerMisbehaved(
+                "the reason of its refusal is too long",
+            ));
         }
         self.state = State::Reason { code, len };
         Ok(())

@@ -614,10 +614,7 @@ impl Shared {
 
     /// Refuses a process that belongs to another job, or that looks for another rank.
     fn refuse_stranger(&self, incoming: Incoming) {
-        incoming.refuse(&format!(
-            "this is rank {} of job {}",
-            self.rank, self.name
-        ));
+        incoming.refuse(&format!("this is rank {} of job {}", self.rank, self.name));
     }
 
     /// Handles an incoming connection.
@@ -649,7 +646,9 @@ impl Shared {
         match self.endpoint.accept(incoming) {
             Ok(Joined::Half) => {}
             Ok(Joined::Link(link, name)) => {
-                let rank = self.rank_in(&name).expect("its rank was checked when it connected");
+                let rank = self
+                    .rank_in(&name)
+                    .expect("its rank was checked when it connected");
                 let mut peers = self.peers();
                 let peer = &mut peers[rank as usize];
                 peer.coming = None;
@@ -809,7 +808,8 @@ fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, 
     });
     match chosen.is_empty() {
         true => Err(Error::Job(
-            "there is no suitable network interface to listen at; choose one with MGN_INTERFACES".into(),
+            "there is no suitable network interface to listen at; choose one with MGN_INTERFACES"
+                .into(),
         )),
         false => Ok(chosen),
     }

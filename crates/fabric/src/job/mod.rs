@@ -485,9 +485,11 @@ fn own_host() -> String {
 fn number<T: FromStr>(env: Env<'_>, name: &str) -> Result<Option<T>, Error> {
     env(name)
         .map(|text| {
-            text.trim()
-                .parse()
-                .map_err(|_| Error::Job(format!("{name}={text:?} is not a number in the permitted range")))
+            text.trim().parse().map_err(|_| {
+                Error::Job(format!(
+                    "{name}={text:?} is not a number in the permitted range"
+                ))
+            })
         })
         .transpose()
 }

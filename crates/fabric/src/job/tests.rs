@@ -72,7 +72,10 @@ fn settings_and_hostfiles() {
             "rank 3 in a job of 3",
         ),
         (&[("MGN_RANK", "x"), ("MGN_SIZE", "3")], "MGN_RANK=\"x\""),
-        (&[("MGN_RANK", "0"), ("MGN_SIZE", "4294967295")], "too large"),
+        (
+            &[("MGN_RANK", "0"), ("MGN_SIZE", "4294967295")],
+            "too large",
+        ),
         (
             &[("MGN_RANK", "0"), ("MGN_SIZE", "1"), ("MGN_JOB", "a b")],
             "\"a b\"",

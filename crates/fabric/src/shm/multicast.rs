@@ -193,7 +193,9 @@ pub(super) fn find<'a>(known: &'a mut Known, peer: &Peer) -> Result<&'a Arc<Memo
     let memory = known.find(SLOT as u32, FIRST_ID as u32, peer)?;
     match memory.map.len() % (GROUP_CHUNKS * PAGE) as usize {
         0 => Ok(memory),
-        _ => Err(Error::PeerMisbehaved("a group's memory has an impossible size")),
+        _ => Err(Error::PeerMisbehaved(
+            "a group's memory has an impossible size",
+        )),
     }
 }
 

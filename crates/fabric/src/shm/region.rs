@@ -160,7 +160,9 @@ pub(super) fn announce(memory: &Memory, slot: usize, peer: &Peer) -> Result<(), 
     announcement[16..].copy_from_slice(&(memory.map.len() as u64).to_le_bytes());
     match passing::send(peer.socket(), &announcement, &[memory.fd.as_fd()], false) {
         Ok(ANNOUNCEMENT) => Ok(()),
-        Ok(_) => Err(Error::PeerMisbehaved("it does not read announcements of memory")),
+        Ok(_) => Err(Error::PeerMisbehaved(
+            "it does not read announcements of memory",
+        )),
         Err(_) if peer.gone() => Err(peer.closed()),
         Err(source) => Err(Error::Io {
             doing: "cannot pass shared memory to the other end".into(),

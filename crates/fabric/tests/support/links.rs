@@ -8,7 +8,7 @@ use mgn_fabric::{Error, Listener};
 
 pub use super::{Kind, PATIENCE, SHM, TCP4, TLS, UNIX};
 
-/// What carries the links of endpoints.
+/// The kinds of links between endpoints.
 pub const ALL: [Kind; 4] = [SHM, UNIX, TCP4, TLS];
 
 /// Those of them within one host.

@@ -123,7 +123,10 @@ pub fn told_until_closed(listener: &Listener, mut stranger: impl Read) -> io::Re
         assert!(found.is_none(), "a client was accepted");
         match stranger.read_to_end(&mut told) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                assert!(start.elapsed() < 2 * PATIENCE, "the listener does not close it");
+                assert!(
+                    start.elapsed() < 2 * PATIENCE,
+                    "the listener does not close it"
+                );
             }
             end => return end.map(|_| told),
         }

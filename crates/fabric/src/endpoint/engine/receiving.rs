@@ -394,7 +394,9 @@ impl<C: Carrier> Engine<C> {
             Target::Held(parts) => {
                 link.held += len;
                 if link.held > link.carrier.early_max() {
-                    return Err(Error::PeerMisbehaved("it sends more early bytes than it may"));
+                    return Err(Error::PeerMisbehaved(
+                        "it sends more early bytes than it may",
+                    ));
                 }
                 parts.push(body);
             }

@@ -25,7 +25,7 @@ const OUT_OF_RANGE: u16 = 2;
 
 /// A message about requests that waits to be sent. The order is kept.
 pub(super) enum Errand {
-    /// A request of ours, by its number.
+    /// The number of our request to send.
     Ask(u32),
     Say(Head),
 }
@@ -322,7 +322,9 @@ impl<C: Carrier> Engine<C> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let asked = link.outgoing(head.id)?;
         if !asked.head.has(GET) || asked.phase != Phase::Sync {
-            return Err(Error::PeerMisbehaved("it answers a request that was not sent"));
+            return Err(Error::PeerMisbehaved(
+                "it answers a request that was not sent",
+            ));
         }
         let (op, error) = (asked.op, asked.refusal(head.handler));
         let may_fetch = asked.head.has(FETCHED);
@@ -343,10 +345,12 @@ impl<C: Carrier> Engine<C> {
         let inbound = &mut link.inbound[at];
         match head.value {
             0 if inbound.len == 0 => self.came_in(index, head.id, true),
-            0 => Err(Error::PeerMisbehaved("its answer to a read request has no address")),
-            _ if !may_fetch || inbound.address != 0 || inbound.got > 0 => {
-                Err(Error::PeerMisbehaved("it sends an address that was not asked for"))
-            }
+            0 => Err(Error::PeerMisbehaved(
+                "its answer to a read request has no address",
+            )),
+            _ if !may_fetch || inbound.address != 0 || inbound.got > 0 => Err(
+                Error::PeerMisbehaved("it sends an address that was not asked for"),
+            ),
             address => {
                 inbound.address = address;
                 self.fetching.push_back(Fetch::Peers(from, head.id, true));
@@ -367,7 +371,9 @@ impl<C: Carrier> Engine<C> {
             })
         };
         let at = link.outgoing.iter().position(is_it);
-        let at = at.ok_or(Error::PeerMisbehaved("it reports reading memory without having its address"))?;
+        let at = at.ok_or(Error::PeerMisbehaved(
+            "it reports reading memory without having its address",
+        ))?;
         match head.has(FETCHED) {
             true => {
                 link.forget(at as u32);

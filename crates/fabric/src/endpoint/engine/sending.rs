@@ -175,10 +175,16 @@ impl<C: Carrier> Engine<C> {
         let outgoing = link.outgoing(head.id)?;
         match outgoing.phase {
             Phase::Offered | Phase::Withdrawing => {}
-            _ => return Err(Error::PeerMisbehaved("it accepts a message that was not offered")),
+            _ => {
+                return Err(Error::PeerMisbehaved(
+                    "it accepts a message that was not offered",
+                ))
+            }
         }
         if outgoing.head.has(ANSWER) {
-            return Err(Error::PeerMisbehaved("it accepts a message that was not offered"));
+            return Err(Error::PeerMisbehaved(
+                "it accepts a message that was not offered",
+            ));
         }
         if outgoing.place.is_some() && head.value != 0 {
             // The request is refused. The `Taken` that follows repeats the reason.
@@ -190,7 +196,9 @@ impl<C: Carrier> Engine<C> {
         let (len, is_shown) = (outgoing.memory.len(), outgoing.is_shown);
         if head.has(FETCHED) {
             if !is_shown {
-                return Err(Error::PeerMisbehaved("it fetched a message without having its address"));
+                return Err(Error::PeerMisbehaved(
+                    "it fetched a message without having its address",
+                ));
             }
             outgoing.sent = len;
             link.show(len, head.has(SHOW));
@@ -224,7 +232,9 @@ impl<C: Carrier> Engine<C> {
         let id = link.id;
         let outgoing = link.outgoing(head.id)?;
         if outgoing.phase != Phase::Sync || !outgoing.head.has(SYNC) {
-            return Err(Error::PeerMisbehaved("it confirms a message that was not sent"));
+            return Err(Error::PeerMisbehaved(
+                "it confirms a message that was not sent",
+            ));
         }
         let (op, status) = (outgoing.op, outgoing.status(id));
         // Only requests for memory can be refused.
@@ -247,7 +257,9 @@ impl<C: Carrier> Engine<C> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing(head.id)?;
         if outgoing.phase != Phase::Withdrawing {
-            return Err(Error::PeerMisbehaved("it forgets an offer that was not withdrawn"));
+            return Err(Error::PeerMisbehaved(
+                "it forgets an offer that was not withdrawn",
+            ));
         }
         let (op, sent) = (outgoing.op, outgoing.sent);
         link.forget(head.id);
@@ -482,7 +494,9 @@ impl<C: Carrier> Link<C> {
         self.outgoing
             .get_mut(number as usize)
             .and_then(Option::as_mut)
-            .ok_or(Error::PeerMisbehaved("it answers a message that was not sent"))
+            .ok_or(Error::PeerMisbehaved(
+                "it answers a message that was not sent",
+            ))
     }
 }
 
