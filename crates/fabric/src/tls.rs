@@ -154,7 +154,7 @@ pub(crate) enum Disagreed {
     Clear,
     #[error("it does not speak our protocol")]
     Stranger,
-    #[error("the encryption cannot be agreed on: {0}")]
+    #[error("cannot agree on an encryption: {0}")]
     Tls(#[from] rustls::Error),
 }
 

@@ -922,7 +922,8 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
         .send(first.own(), 1, b"to self", How::default())
         .unwrap();
     first.recv(Wanted::any(), &mut into).unwrap();
-    // An endpoint that has accepted peers may get more, so it waits. SAFETY: waited for.
+    // An endpoint that has accepted peers may get more, so it waits.
+    // SAFETY: waited for.
     let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
     let third = Endpoint::new().unwrap();
     thread::scope(|scope| {

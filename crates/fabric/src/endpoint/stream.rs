@@ -256,7 +256,7 @@ impl StreamLink {
                     }
                     _ => {
                         return Err(Error::PeerMisbehaved(
-                            "it answers a request that was not sent",
+                            "it answers a message that was not sent",
                         ))
                     }
                 }

@@ -208,7 +208,7 @@ fn lies_of_the_writer_are_told_apart() {
                 place: IN_REGION | 99,
                 ..chunk
             },
-            "no region has",
+            "an invalid number",
         ),
     ] {
         let Joined {

@@ -197,7 +197,7 @@ impl Known {
         let slot = slot as usize;
         if slot >= REGIONS {
             return Err(Error::PeerMisbehaved(
-                "no region has the number in a message's place",
+                "a message lies in a region with an invalid number",
             ));
         }
         // The limit exceeds the number of regions that can be announced before a message is sent in

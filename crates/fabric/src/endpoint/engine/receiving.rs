@@ -482,14 +482,18 @@ impl<C: Carrier> Engine<C> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let at = link.inbound.iter().position(|inbound| inbound.takes(&head));
         let Some(at) = at else {
-            return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+            return Err(Error::PeerMisbehaved(
+                "it withdraws a message that it did not offer",
+            ));
         };
         // A message that has been matched is accepted already, and stays so.
         if matches!(link.inbound[at].target, Target::Held(_)) {
             let id = link.id;
             link.held -= link.inbound.swap_remove(at).got;
             if !self.queues.forget_offer(id, head.id) {
-                return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+                return Err(Error::PeerMisbehaved(
+                    "it withdraws a message that it did not offer",
+                ));
             }
             link.leaves_queue(0);
             link.answers
