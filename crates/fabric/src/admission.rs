@@ -467,16 +467,18 @@ mod tests {
         let mut refusals = Refusals::default();
         let start = Instant::now();
         assert_eq!(refusals.poll_timeout(), None);
-        assert!(refusals.note(v4(7), "it said nothing", start));
+        assert!(refusals.note(v4(7), "it sent nothing", start));
         for ms in 0..312 {
-            assert!(!refusals.note(v4(7), "it said nothing", start + ms * MS));
+            assert!(!refusals.note(v4(7), "it sent nothing", start + ms * MS));
         }
-        assert!(!refusals.note(v4(8), "it hung up", start + MS));
+        assert!(!refusals.note(v4(8), "it closed the connection", start + MS));
         assert_eq!(refusals.report(start + REPORT_EVERY - MS), None);
         let due = refusals.poll_timeout().unwrap();
         let line = refusals.report(due).unwrap();
         assert!(
-            line.ends_with(": 312 from 10.0.0.7 (it said nothing), 1 from 10.0.0.8 (it hung up)"),
+            line.ends_with(
+                ": 312 from 10.0.0.7 (it sent nothing), 1 from 10.0.0.8 (it closed the connection)"
+            ),
             "{line}"
         );
         // An unlimited number of reasons takes only limited memory.
@@ -488,6 +490,6 @@ mod tests {
         assert!(line.ends_with(", 9997 others"), "{line}");
         // After a quiet period, the next refusal is logged individually again.
         assert_eq!(refusals.report(due + 2 * REPORT_EVERY), None);
-        assert!(refusals.note(v4(7), "it hung up", due + 2 * REPORT_EVERY));
+        assert!(refusals.note(v4(7), "it closed the connection", due + 2 * REPORT_EVERY));
     }
 }

@@ -130,7 +130,7 @@ impl Broadcast {
         self.copies.retain(|reader| match reader.send(bytes) {
             Ok(()) => true,
             Err(error) => {
-                tracing::debug!("a reader is dropped: {error}");
+                tracing::debug!("dropping a reader: {error}");
                 false
             }
         });

@@ -350,8 +350,9 @@ pub(crate) fn is_trusted(uid: u32) -> bool {
 }
 
 fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
-    let found =
-        peer::credentials(socket).map_err(Error::io(format!("cannot tell who runs {server}")))?;
+    let found = peer::credentials(socket).map_err(Error::io(format!(
+        "cannot find the user that runs {server}"
+    )))?;
     match is_trusted(found.uid) {
         true => Ok(found),
         false => Err(Error::Auth(format!(

@@ -79,8 +79,8 @@ impl Listener {
     /// Listens at `address`. With TCP port 0, the system chooses a free port; see
     /// [`Listener::address`]. If a host name has several addresses, listens at all of them. Clients
     /// by TCP must prove that they have one of the tokens of `access`, and TCP without tokens is
-    /// refused. At a unix socket, the system tells the user of a client's process, so no token is
-    /// required. The socket gets mode 0600. A socket that a dead server has left behind is
+    /// refused. At a unix socket, the system identifies the user of a client's process, so no token
+    /// is required. The socket gets mode 0600. A socket that a dead server has left behind is
     /// replaced.
     ///
     /// # Errors

@@ -121,7 +121,7 @@ fn a_missing_token_is_explained() {
     assert!(matches!(error, Error::Auth(_)), "{error}");
 }
 
-/// The system tells the user of the process at the other end of a unix socket. So a token, a
+/// The system identifies the user of the process at the other end of a unix socket. So a token, a
 /// missing token, or another server's token makes no difference.
 #[test]
 fn clients_of_the_same_user_need_no_token_at_a_unix_socket() {

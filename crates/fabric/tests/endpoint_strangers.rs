@@ -167,7 +167,7 @@ fn who_wants_something_else_is_told_what_there_is() {
 #[test]
 fn another_user_gets_nowhere_and_stops_nobody() {
     if mgn_sys::peer::own_uid() != 0 {
-        eprintln!("SKIPPED: only root may be several users");
+        eprintln!("SKIPPED: only root can use several users");
         return;
     }
     let nobody = Apart {

@@ -284,8 +284,8 @@ fn transfers_go_on_while_the_program_computes() {
         for len in [8, 32 << 10, 20 << 20] {
             let mut bytes = pattern(len, 1);
             let mut time = Duration::from_millis(400);
-            // On a busy machine it may take longer. A test makes progress itself, so what was
-            // tested too early is sent afresh.
+            // On a busy machine it may take longer. `test` makes progress itself, so a message that
+            // was tested too early is sent again.
             loop {
                 let mut into = vec![0; len];
                 // SAFETY: all of them are waited for.

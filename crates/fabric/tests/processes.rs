@@ -183,7 +183,7 @@ fn a_killed_client_is_noticed_by_polling() {
         kill(&other, move || loop {
             match receiver.recv(Some(Duration::ZERO)) {
                 Ok(None) => thread::sleep(Duration::from_millis(1)),
-                Ok(Some(_)) => panic!("it says nothing"),
+                Ok(Some(_)) => panic!("the client sent a message"),
                 Err(error) => break error,
             }
         });

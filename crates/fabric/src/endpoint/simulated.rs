@@ -580,7 +580,7 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
             assert_eq!(
                 received.unwrap(),
                 EAGER,
-                "what is waited for comes either way"
+                "the awaited message arrives in either case"
             );
             let first = ended(&mut cluster, node, firsts[node]);
             match in_band {

@@ -77,8 +77,8 @@ impl Pending {
     /// The reason for turning it away when its time is over.
     pub(super) fn delay(&self) -> &'static str {
         match self.heard {
-            0 => "it said nothing",
-            _ => "it took too long to show who it is",
+            0 => "it sent nothing",
+            _ => "it took too long to authenticate",
         }
     }
 
@@ -98,7 +98,7 @@ impl Pending {
             let want = wants.min(buffer.len());
             let mut fds = Vec::new();
             let got = match self.line.recv_with(&mut buffer[..want], &mut fds) {
-                Ok(0) => return Err("it hung up".into()),
+                Ok(0) => return Err("it closed the connection".into()),
                 Ok(got) => got,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) => return Err(error.to_string()),

@@ -155,7 +155,7 @@ pub fn memory_of(process: u32) -> usize {
     pages.parse::<usize>().unwrap() * rustix::param::page_size()
 }
 
-/// Counts what this process logs, from its first call on.
+/// Counts the lines that this process logs, from the first call on.
 pub fn lines_logged() -> usize {
     struct Counter;
     static LINES: AtomicUsize = AtomicUsize::new(0);

@@ -251,7 +251,7 @@ impl<C: Carrier> Engine<C> {
                     .then(|| queues.receive_for(from, head[1]))
                     .flatten()?;
                 let State::Receive(posted) = ops.state(op) else {
-                    unreachable!("what is posted is a receive");
+                    unreachable!("every posted operation is a receive");
                 };
                 receive = Some((op, posted.memory.len()));
                 Some(&posted.memory)

@@ -240,7 +240,7 @@ impl<C: Carrier> Engine<C> {
         // Only requests for memory can be refused.
         if outgoing.place.is_none() && head.value != 0 {
             return Err(Error::PeerMisbehaved(
-                "it refuses a message that is no request",
+                "it refuses a message that is not a request",
             ));
         }
         let refusal = outgoing.refusal(head.value as u16);
