@@ -171,7 +171,7 @@ static void draw_nowhere(void)
     glDrawBuffer(GL_BACK);
     errors("no buffers");
     glClear(GL_ACCUM_BUFFER_BIT | 0x10);
-    errors("a bit that means nothing");
+    errors("an undefined bit");
     if (has_version(3, 0)) {
         GLuint names[2];
         glEnable(GL_RASTERIZER_DISCARD);

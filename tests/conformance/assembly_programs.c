@@ -174,13 +174,13 @@ static void parameters(void)
     }
     f[0] = 7777;
     glProgramEnvParameter4fARB(GL_TEXTURE_2D, 0, 1, 2, 3, 4);
-    errors("env of what");
+    errors("env of an invalid target");
     glProgramLocalParameter4fvARB(GL_TEXTURE_2D, 0, many);
-    errors("local of what");
+    errors("local of an invalid target");
     glGetProgramEnvParameterfvARB(GL_TEXTURE_2D, 0, f);
-    errors("get env of what");
+    errors("get env of an invalid target");
     glGetProgramLocalParameterfvARB(GL_TEXTURE_2D, 0, f);
-    errors("get local of what");
+    errors("get local of an invalid target");
     note("untouched: %g", f[0]);
     no_picture();
 }
@@ -206,7 +206,7 @@ static void mistakes(void)
     glProgramStringARB(GL_TEXTURE_2D, GL_PROGRAM_FORMAT_ASCII_ARB, 4, "abcd");
     errors("target");
     glBindProgramARB(GL_TEXTURE_2D, 0);
-    errors("bind to what");
+    errors("bind to an invalid target");
     /* A program that did not compile cannot be drawn with. */
     glBindProgramARB(GL_VERTEX_PROGRAM_ARB, 777);
     string(GL_VERTEX_PROGRAM_ARB, "!!ARBvp1.0\nnonsense;\nEND\n");
@@ -269,11 +269,11 @@ static void queries(void)
     glGetProgramStringARB(GL_VERTEX_PROGRAM_ARB, GL_PROGRAM_STRING_ARB, text);
     note("as given: %d, untouched behind: %d", !memcmp(text, bending_vertex, strlen(bending_vertex)), text[strlen(bending_vertex)] == '.');
     glGetProgramStringARB(GL_VERTEX_PROGRAM_ARB, GL_PROGRAM_LENGTH_ARB, text);
-    errors("string of what");
+    errors("string of an invalid name");
     glGetProgramStringARB(GL_TEXTURE_2D, GL_PROGRAM_STRING_ARB, text);
-    errors("string of whom");
+    errors("string of an invalid target");
     glGetProgramivARB(GL_TEXTURE_2D, GL_PROGRAM_LENGTH_ARB, &bound);
-    errors("length of what");
+    errors("length of an invalid target");
     ENABLED(GL_VERTEX_PROGRAM_ARB);
     ENABLED(GL_FRAGMENT_PROGRAM_ARB);
     BOOLS(GL_VERTEX_PROGRAM_TWO_SIDE_ARB, 1);
@@ -301,7 +301,7 @@ static void names(void)
     glBindProgramARB(GL_FRAGMENT_PROGRAM_ARB, 4711);
     note("made up: %d, nothing: %d, zero: %d", glIsProgramARB(4711), glIsProgramARB(4712), glIsProgramARB(0));
     glGenProgramsARB(-1, names);
-    errors("fewer than none");
+    errors("negative count");
     GLint bound = -1;
     glDeleteProgramsARB(1, names);
     glGetProgramivARB(GL_VERTEX_PROGRAM_ARB, GL_PROGRAM_BINDING_ARB, &bound);
@@ -376,7 +376,7 @@ static void matrices(void)
     note_floats("transposed", m, 16);
     INTS(GL_MATRIX_MODE, 1);
     glMatrixMode(GL_MATRIX0_ARB + 31);
-    errors("a matrix that is not there");
+    errors("a matrix that does not exist");
     glMatrixMode(GL_MODELVIEW);
     program(GL_VERTEX_PROGRAM_ARB, "!!ARBvp1.0\n"
                                    "PARAM a[4] = {state.matrix.program[0]};\n"

@@ -111,8 +111,8 @@ static void names(void)
 {
     if (!start())
         return;
-    note("none: %u", glGenFragmentShadersATI(0));
-    errors("none");
+    note("zero shaders: %u", glGenFragmentShadersATI(0));
+    errors("zero shaders");
     GLuint first = glGenFragmentShadersATI(3);
     glBindFragmentShaderATI(first + 1);
     glBeginFragmentShaderATI();

@@ -47,7 +47,7 @@ static void storage(void)
     for (int i = 0; i < 64; i++)
         bytes[i] = (unsigned char)(i * 3);
     glBufferStorage(GL_ARRAY_BUFFER, 64, bytes, 0);
-    errors("none bound");
+    errors("no buffer bound");
     glBufferStorage(GL_TEXTURE_2D, 64, bytes, 0);
     errors("no target");
     new_buffer(GL_ARRAY_BUFFER);
@@ -155,7 +155,7 @@ static void draws(GLbitfield access)
     glFlushMappedBufferRange(GL_ARRAY_BUFFER, 8, 8);
     errors("flush");
     glFlushMappedBufferRange(GL_ARRAY_BUFFER, 8, ROUNDS * BYTES);
-    errors("flush of too much");
+    errors("flush beyond the range");
     note("unmap %d", glUnmapBuffer(GL_ARRAY_BUFFER));
     GLfloat last[12];
     glGetBufferSubData(GL_ARRAY_BUFFER, 15 * BYTES, BYTES, last);

@@ -163,7 +163,7 @@ static void ranges(void)
     glMapBufferRange(GL_ARRAY_BUFFER, 0, 11, 0);
     errors("neither reading nor writing");
     glMapBufferRange(GL_ARRAY_BUFFER, 0, 11, GL_MAP_READ_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-    errors("reading what is invalid");
+    errors("reading an invalidated range");
     glMapBufferRange(GL_ARRAY_BUFFER, 0, 0, GL_MAP_READ_BIT);
     errors("no length");
 }

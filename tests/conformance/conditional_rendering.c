@@ -73,7 +73,7 @@ static void wrong(void)
     glBeginConditionalRender(7777, GL_QUERY_WAIT);
     errors("no such query");
     glBeginConditionalRender(0, GL_QUERY_WAIT);
-    errors("none");
+    errors("no query");
     glBeginConditionalRender(queries[1], GL_QUERY_WAIT);
     errors("never used");
     glEndConditionalRender();

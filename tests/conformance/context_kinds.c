@@ -155,7 +155,7 @@ static void too_large(void)
     glGetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_SIZE, &size);
     note("its size: %d", size);
     glBufferSubData(GL_ARRAY_BUFFER, 0, 4, "abc");
-    errors("what is in it");
+    errors("contents of a buffer");
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_3D, texture);
     glTexImage3D(GL_TEXTURE_3D, 0, GL_RGBA32F, 2048, 2048, 2048, 0, GL_RGBA, GL_FLOAT, NULL);

@@ -74,7 +74,7 @@ static void samplers(void)
     glBindSampler(0, 7777);
     errors("a name of the program's own");
     glSamplerParameteri(7777, GL_TEXTURE_WRAP_S, GL_REPEAT);
-    errors("parameter of none");
+    errors("parameter of no sampler");
 }
 
 static void swizzles(void)

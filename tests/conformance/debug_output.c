@@ -203,15 +203,15 @@ static void out_of_step(void)
     glVertexPointer(7, GL_FLOAT, 0, NULL);
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 3, GL_DEBUG_SEVERITY_HIGH, -1, "third");
     glFinish();
-    note("told at glFinish: %d", told);
+    note("messages at glFinish: %d", told);
     glBlendFunc(0x1234, 0);
     glFlush();
-    note("told at glFlush: %d", told);
+    note("messages at glFlush: %d", told);
     errors("commands");
-    note("told at glGetError: %d", told);
+    note("messages at glGetError: %d", told);
     glMatrixMode(0x1234);
     glDebugMessageCallback(NULL, NULL);
-    note("told to the old callback: %d", told);
+    note("messages to the old callback: %d", told);
     stop(context);
 }
 
@@ -220,7 +220,7 @@ static void wait_for(int count)
 {
     for (int i = 0; i < 5000 && __atomic_load_n(&told, __ATOMIC_SEQ_CST) < count; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    note("told while the program waited: %d of %d", told, count);
+    note("messages while the program waited: %d of %d", told, count);
 }
 
 /* A program may wait for messages in a way that OpenGL sees nothing of. */
@@ -273,12 +273,12 @@ static void while_waiting(void)
     glDebugMessageCallback(NULL, NULL);
     glEnable(0x1234);
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-    note("told to nobody: %d", told);
+    note("messages without a callback: %d", told);
     glDebugMessageCallback(callback, &user);
     glDisable(GL_DEBUG_OUTPUT);
     glEnable(0x1234);
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-    note("told while it is off: %d", told);
+    note("messages while output is off: %d", told);
     glEnable(GL_DEBUG_OUTPUT);
     glEnable(0x1234);
     wait_for(8);
@@ -298,13 +298,13 @@ static void show_log(GLuint count, GLsizei size)
     GLuint got = glGetDebugMessageLog(count, size, sources, types, ids, severities, lengths, texts);
     note("%u messages", got);
     if (got)
-        note("the first has the length that was told: %d", lengths[0] == first);
+        note("the first has the queried length: %d", lengths[0] == first);
     const char *text = texts;
     for (GLuint i = 0; i < got; i++) {
         log_message("logged", sources[i], types[i], ids[i], severities[i], lengths[i] - 1, text);
         text += lengths[i];
     }
-    note("nothing behind them: %d", *text == '#');
+    note("no text after them: %d", *text == '#');
     errors("log");
 }
 
@@ -333,8 +333,8 @@ static void log_of_messages(void)
     GLuint ids[32];
     note("only numbers: %u", glGetDebugMessageLog(3, 0, NULL, NULL, ids, NULL, NULL, NULL));
     note("%u %u %u", ids[0], ids[1], ids[2]);
-    note("nothing at all: %u", glGetDebugMessageLog(2, -7, NULL, NULL, NULL, NULL, NULL, NULL));
-    errors("nothing at all");
+    note("no arrays: %u", glGetDebugMessageLog(2, -7, NULL, NULL, NULL, NULL, NULL, NULL));
+    errors("no arrays");
     char text[4];
     note("negative room: %u", glGetDebugMessageLog(2, -7, NULL, NULL, NULL, NULL, NULL, text));
     errors("negative room");
@@ -380,14 +380,14 @@ static void filters(void)
     glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
     all_severities("everything");
     glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DEBUG_SEVERITY_HIGH, 0, NULL, GL_FALSE);
-    all_severities("nothing high");
+    all_severities("no high severity");
     glDebugMessageControl(GL_DEBUG_SOURCE_API, GL_DEBUG_TYPE_ERROR, GL_DONT_CARE, 0, NULL, GL_TRUE);
     all_severities("but errors");
     glDebugMessageControl(GL_DEBUG_SOURCE_API, GL_DEBUG_TYPE_ERROR, GL_DONT_CARE, 1, &error_id, GL_FALSE);
     all_severities("not those of this number");
     glDebugMessageControl(GL_DEBUG_SOURCE_API, GL_DEBUG_TYPE_ERROR, GL_DONT_CARE, 1, &error_id, GL_TRUE);
     glDebugMessageControl(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, GL_DONT_CARE, 2, (const GLuint[]){1, 3}, GL_FALSE);
-    all_severities("but they, and not two others");
+    all_severities("only these, without two others");
     CALL(glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, -1, NULL, GL_TRUE));
     CALL(glDebugMessageControl(0x1234, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE));
     CALL(glDebugMessageControl(GL_DONT_CARE, 0x1234, GL_DONT_CARE, 0, NULL, GL_TRUE));
@@ -420,13 +420,13 @@ static void groups(void)
     CALL(glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 11, -1, "outer"));
     INTS(GL_DEBUG_GROUP_STACK_DEPTH, 1);
     glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DEBUG_SEVERITY_HIGH, 0, NULL, GL_FALSE);
-    all_severities("nothing high");
+    all_severities("no high severity");
     CALL(glPushDebugGroup(GL_DEBUG_SOURCE_THIRD_PARTY, 12, 3, "inner"));
     all_severities("as outside");
     glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
     all_severities("everything");
     CALL(glPopDebugGroup());
-    all_severities("nothing high again");
+    all_severities("no high severity again");
     CALL(glPopDebugGroup());
     all_severities("as at first");
     CALL(glPopDebugGroup());

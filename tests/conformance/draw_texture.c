@@ -68,7 +68,7 @@ static void across_tiles(void)
     glViewport(130, 130, 20, 20);
     glTranslatef(0.5f, 0.5f, 0);
     es1DrawTexiOES(128, 120, 0, 32, 16);
-    errors("moved by nothing");
+    errors("not moved");
     end_es1();
 }
 
@@ -81,9 +81,9 @@ static void far_away(void)
     es1DrawTexxOES(X16(-32768), 0, 0, X16(32767), X16(64));
     errors("outside");
     es1DrawTexiOES(8, 8, 0, -32, 32);
-    errors("less than nothing wide");
+    errors("negative width");
     es1DrawTexfOES(8, 8, 0, 32, 0);
-    errors("nothing high");
+    errors("zero height");
     es1DrawTexiOES(112, 112, 0, 32, 32);
     errors("inside");
     end_es1();

@@ -126,7 +126,7 @@ static void mapping(void)
     note("unmap: %d", glUnmapNamedBuffer(buffer));
     errors("not mapped");
     glFlushMappedNamedBufferRange(buffer, 0, 1);
-    errors("flush what is not mapped");
+    errors("flush an unmapped buffer");
     bytes_of("after all", buffer, 16);
 }
 
@@ -200,7 +200,7 @@ static void refused(void)
         note("map %d", glMapNamedBuffer(wrong[i], GL_READ_ONLY) != NULL);
         errors("map");
         note("map %d", glMapNamedBuffer(wrong[i], GL_RED) != NULL);
-        errors("map for nothing");
+        errors("map with an invalid access");
         note("map %d", glMapNamedBufferRange(wrong[i], 0, 1, GL_MAP_READ_BIT) != NULL);
         errors("map a range");
         note("unmap %d", glUnmapNamedBuffer(wrong[i]));
@@ -238,9 +238,9 @@ static void refused(void)
     note("map %d", glMapNamedBufferRange(buffer, 8, 9, GL_MAP_READ_BIT) != NULL);
     errors("map beyond");
     note("map %d", glMapNamedBufferRange(buffer, 0, 0, GL_MAP_READ_BIT) != NULL);
-    errors("map nothing");
+    errors("map zero bytes");
     note("map %d", glMapNamedBufferRange(buffer, 0, 4, 0) != NULL);
-    errors("map for nothing");
+    errors("map without access");
     glGetNamedBufferParameteriv(buffer, GL_RED, &value);
     errors("no parameter");
     glCreateBuffers(-1, &named);

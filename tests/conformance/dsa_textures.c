@@ -324,7 +324,7 @@ static void parameters(void)
     glTextureStorage2D(named, 1, GL_RGBA8, 8, 8);
     errors("storage of a name");
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    errors("an image of what has storage");
+    errors("an image of a texture with storage");
     GLint levels_of = -7;
     glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_LEVELS, &levels_of);
     note("levels %d", levels_of);

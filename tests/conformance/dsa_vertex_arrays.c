@@ -203,7 +203,7 @@ static void refused(void)
     glVertexArrayElementBuffer(array, only);
     errors("elements that are only a name");
     glVertexArrayElementBuffer(array, 4000);
-    errors("elements of nothing");
+    errors("elements of no buffer");
     glVertexArrayVertexBuffer(array, 16, buffer, 0, 4);
     errors("binding 16");
     glVertexArrayVertexBuffer(array, 0, buffer, -1, 4);

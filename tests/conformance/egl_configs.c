@@ -152,8 +152,8 @@ static void say(EGLDisplay egl)
         note("%s: %d", names[i], listed(extensions, names[i]));
     note("APIs: %s", eglQueryString(egl, EGL_CLIENT_APIS));
     note("version: %.3s", eglQueryString(egl, EGL_VERSION));
-    note("what else: %d", eglQueryString(egl, 0x7777) != NULL);
-    egl_errors("what else");
+    note("an invalid name: %d", eglQueryString(egl, 0x7777) != NULL);
+    egl_errors("an invalid name");
 }
 
 static void x11(void)

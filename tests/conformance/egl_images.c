@@ -228,13 +228,13 @@ static void wrong(void)
     }
     create_khr(egl, (EGLContext)&texture, EGL_GL_TEXTURE_2D, (EGLClientBuffer)(uintptr_t)texture, NULL);
     egl_errors("no such context");
-    note("destroying none: %d", eglDestroyImage(egl, EGL_NO_IMAGE));
-    egl_errors("destroying none");
+    note("destroying no image: %d", eglDestroyImage(egl, EGL_NO_IMAGE));
+    egl_errors("destroying no image");
     note("destroying nonsense: %d", eglDestroyImage(egl, (EGLImage)&texture));
     egl_errors("destroying nonsense");
     glBindTexture(GL_TEXTURE_2D, empty);
     texture_of(GL_TEXTURE_2D, NULL);
-    errors("a texture of nothing");
+    errors("a texture of no image");
     EGLImage image = eglCreateImage(egl, first, EGL_GL_TEXTURE_2D, (EGLClientBuffer)(uintptr_t)texture, NULL);
     texture_of(GL_TEXTURE_CUBE_MAP, image);
     errors("a cube of it");
@@ -246,7 +246,7 @@ static void wrong(void)
     errors("no renderbuffer is bound");
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
     renderbuffer_of(GL_RENDERBUFFER, NULL);
-    errors("a renderbuffer of nothing");
+    errors("a renderbuffer of no image");
     eglDestroyImage(egl, image);
     end();
 }
@@ -312,7 +312,7 @@ static void storage_in(bool reads_textures)
     storage_of(GL_TEXTURE_2D, image, odd_attributes);
     errors("odd attributes");
     storage_of(GL_TEXTURE_2D, NULL, NULL);
-    errors("of nothing");
+    errors("storage of no image");
     storage_of(0x7777, image, NULL);
     errors("an unknown target");
     storage_of(GL_TEXTURE_3D, image, NULL);

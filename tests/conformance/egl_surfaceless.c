@@ -208,7 +208,7 @@ static void no_surface(void)
     note("status: %04x", glCheckFramebufferStatus(GL_FRAMEBUFFER));
     INTS(GL_VIEWPORT, 4);
     glClear(GL_COLOR_BUFFER_BIT);
-    errors("clear of nothing");
+    errors("clear without a surface");
     GLuint framebuffer, renderbuffer;
     glGenFramebuffers(1, &framebuffer);
     glGenRenderbuffers(1, &renderbuffer);

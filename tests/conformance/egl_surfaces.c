@@ -160,8 +160,8 @@ static void windows(void)
         egl_errors("destroying");
         XDestroyWindow(display, window);
     }
-    note("of nothing: %d", eglCreateWindowSurface(egl, config, 0, NULL) != EGL_NO_SURFACE);
-    egl_errors("of nothing");
+    note("of no window: %d", eglCreateWindowSurface(egl, config, 0, NULL) != EGL_NO_SURFACE);
+    egl_errors("of no drawable");
     end();
 }
 
@@ -233,8 +233,8 @@ static void pixmaps(void)
     eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     eglDestroySurface(egl, surface);
     eglDestroyContext(egl, context);
-    note("of nothing: %d", eglCreatePixmapSurface(egl, config, 0, NULL) != EGL_NO_SURFACE);
-    egl_errors("of nothing");
+    note("of no pixmap: %d", eglCreatePixmapSurface(egl, config, 0, NULL) != EGL_NO_SURFACE);
+    egl_errors("of no drawable");
     XFreePixmap(display, pixmap);
     XFreePixmap(display, other);
     XDestroyWindow(display, window);
@@ -320,12 +320,12 @@ static void contexts(void)
     egl_errors("no context");
     note("no surface: %d", eglMakeCurrent(egl, (EGLSurface)&id, (EGLSurface)&id, es));
     egl_errors("no surface");
-    note("none at all: %d", eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, es));
-    egl_errors("none at all");
+    note("no surfaces: %d", eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, es));
+    egl_errors("no surfaces");
     note("interval without a surface: %d", eglSwapInterval(egl, 1));
     egl_errors("interval without a surface");
-    note("swapping what is not current: %d", eglSwapBuffers(egl, small));
-    egl_errors("swapping what is not current");
+    note("swapping a surface that is not current: %d", eglSwapBuffers(egl, small));
+    egl_errors("swapping a surface that is not current");
     eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     note("interval without a context: %d", eglSwapInterval(egl, 1));
     egl_errors("interval without a context");
@@ -394,9 +394,9 @@ static void syncs(void)
         did = (long)(eglCreateSync(egl, EGL_SYNC_FENCE, (const EGLAttrib[]){0x7777, 1, EGL_NONE}) != EGL_NO_SYNC);
         note("attributes: %d %x", (int)did, eglGetError());
         did = (long)(eglDestroySync(egl, (EGLSync)kinds));
-        note("nothing: %d %x", (int)did, eglGetError());
+        note("destroying an invalid sync: %d %x", (int)did, eglGetError());
         did = (long)(eglClientWaitSync(egl, (EGLSync)kinds, 0, 0));
-        note("waiting for nothing: %x %x", (int)did, eglGetError());
+        note("waiting for an invalid sync: %x %x", (int)did, eglGetError());
         eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, context);
     }
     end();

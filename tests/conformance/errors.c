@@ -141,7 +141,7 @@ static void contexts(void)
     no_picture();
     glEnable(GL_LINES);
     glXMakeCurrent(display, main_window.id, second);
-    errors("second, nothing yet");
+    errors("second, no error yet");
     glLineWidth(-1);
     glXMakeCurrent(display, main_window.id, first);
     errors("first");

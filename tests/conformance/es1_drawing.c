@@ -252,9 +252,9 @@ static void draw_texture(bool es1)
     es1DrawTexxvOES((const GLfixed[]){X16(140), X16(120), X16(0.75), X16(100), X16(100)});
     errors("drawn");
     es1DrawTexiOES(5, 5, 0, 0, 60);
-    errors("nothing wide");
+    errors("zero width");
     es1DrawTexfOES(5, 5, 0, 10, -60);
-    errors("less than nothing high");
+    errors("negative height");
     note("ES 1: %d", es1);
     end_es1();
 }
@@ -352,7 +352,7 @@ static void absent(void)
     glDrawArrays(GL_QUADS, 0, 4);
     errors("quads");
     glDrawArrays(GL_TRIANGLES, 0, -4);
-    errors("less than nothing");
+    errors("negative count");
     glEnable(GL_TEXTURE_1D);
     errors("texture 1D");
     glMatrixMode(GL_COLOR);

@@ -120,7 +120,7 @@ static void matrices(void)
     es1Orthox(X16(-2), X16(2), X16(-1.5), X16(1.5), X16(-1), X16(1));
     log_state();
     es1Orthox(0, 0, 0, 1, 2, 3);
-    errors("nothing wide");
+    errors("zero width");
     es1Frustumx(0, 1, 0, 1, -1, 3);
     errors("negative near");
     es1Frustumf(0, 1, 0, 1, 1, 1);
@@ -257,26 +257,26 @@ static void textures(void)
     errors("bias");
     note_fixed("bias", x, 1);
     es1TexEnvx(GL_TEXTURE_2D, GL_TEXTURE_ENV_MODE, GL_ADD);
-    errors("environment of what");
+    errors("environment of an invalid target");
     es1GetTexEnvxv(GL_TEXTURE_2D, GL_TEXTURE_ENV_MODE, x);
-    errors("get environment of what");
+    errors("get environment of an invalid target");
     es1TexEnvx(GL_TEXTURE_ENV, GL_TEXTURE_ENV_COLOR, 0);
     errors("an array");
     es1TexEnvx(GL_TEXTURE_ENV, GL_RGB_SCALE, X16(3));
     errors("scale");
     es1TexParameterx(GL_TEXTURE_1D, GL_TEXTURE_WRAP_S, GL_REPEAT);
-    errors("parameter of what");
+    errors("parameter of an invalid target");
     es1TexParameterxv(GL_TEXTURE_1D, GL_TEXTURE_WRAP_S, settings + 3);
-    errors("parameters of what");
+    errors("parameters of an invalid target");
     es1GetTexParameterxv(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, x);
-    errors("get parameter of what");
+    errors("get parameter of an invalid target");
     es1TexGenxOES(GL_TEXTURE_GEN_STR_OES, GL_TEXTURE_GEN_MODE, GL_REFLECTION_MAP);
     errors("coordinates");
     es1GetTexGenxvOES(GL_TEXTURE_GEN_STR_OES, GL_TEXTURE_GEN_MODE, x);
     errors("get coordinates");
     note_fixed("coordinates", x, 1);
     es1TexGenxOES(GL_S, GL_TEXTURE_GEN_MODE, GL_REFLECTION_MAP);
-    errors("coordinates of what");
+    errors("an invalid coordinate");
 }
 
 static void queried_matrix(void)

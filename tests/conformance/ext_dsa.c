@@ -96,7 +96,7 @@ static void textures(void)
     glGenTextures(1, &stored);
     glTextureStorage2DEXT(stored, GL_TEXTURE_2D, 2, GL_RGBA8, 8, 8);
     glTextureImage2DEXT(stored, GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    errors("an image of what has storage");
+    errors("an image of a texture with storage");
     /* Errors. */
     glTextureImage2DEXT(t[0], GL_TEXTURE_2D, 0, GL_RGBA8, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     errors("another target");
@@ -808,16 +808,16 @@ static void programs(void)
     glGetNamedProgramStringEXT(p[0], f, GL_PROGRAM_STRING_ARB, back);
     errors("string of another target");
     glGetNamedProgramStringEXT(p[0], v, GL_PROGRAM_LENGTH_ARB, back);
-    errors("string of what");
+    errors("string of an invalid name");
     glGetNamedProgramivEXT(p[0], v, GL_TEXTURE_2D, &value);
-    errors("value of what");
+    errors("an invalid value");
     glNamedProgramLocalParameter4fEXT(p[0], v, 100000, 1, 2, 3, 4);
     errors("beyond");
     glNamedProgramLocalParameters4fvEXT(p[0], v, 4095, 2, many);
     errors("one beyond");
     parameter_of("beyond", p[0], v, 100000);
     glNamedProgramLocalParameters4fvEXT(p[0], v, 3, 0, many);
-    errors("none");
+    errors("zero parameters");
     glBegin(GL_POINTS);
     glNamedProgramLocalParameter4fEXT(p[0], v, 3, 1, 2, 3, 4);
     glNamedProgramStringEXT(6002, v, GL_PROGRAM_FORMAT_ASCII_ARB, 4, "abcd");

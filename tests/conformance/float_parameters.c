@@ -31,11 +31,11 @@ static void levels(void)
             errors("level");
         }
     glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, -0.4f);
-    errors("almost none");
+    errors("rounds to zero");
     glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, -0.5f);
-    errors("less than none");
+    errors("negative");
     glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, -1e20f);
-    errors("far less than none");
+    errors("very negative");
     glTexParameterf(GL_TEXTURE_RECTANGLE, GL_TEXTURE_BASE_LEVEL, 0.4f);
     errors("the only level of a rectangle");
     glTexParameterf(GL_TEXTURE_RECTANGLE, GL_TEXTURE_BASE_LEVEL, 0.6f);

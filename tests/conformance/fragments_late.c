@@ -72,7 +72,7 @@ static void advanced(void)
     errors("drawn");
     glUseProgram(build_program(COVER, "#version 330\nout vec4 c; void main() { c = vec4(1.0); }"));
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-    errors("a shader that supports none");
+    errors("a shader without advanced blending");
     glUseProgram(0);
     glBegin(GL_POINTS);
     glEnd();

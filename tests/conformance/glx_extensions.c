@@ -107,8 +107,8 @@ static void contexts(void)
     note("direct: %d", glXIsDirect(display, first));
     end_x_errors("direct");
     begin_x_errors();
-    note("nothing is direct: %d", glXIsDirect(display, NULL));
-    end_x_errors("nothing is direct");
+    note("no context is direct: %d", glXIsDirect(display, NULL));
+    end_x_errors("no context is direct");
     begin_x_errors();
     glXCopyContext(display, first, second, GL_ALL_ATTRIB_BITS);
     end_x_errors("copying");

@@ -83,14 +83,14 @@ static void windows(void)
     window = open_window(default_config(), 0, 60, 40);
     drawable = glXCreateWindow(display, default_config(), window.id, NULL);
     close_window(&window);
-    destroy_window("gone with its window", drawable);
+    destroy_window("destroyed after its window", drawable);
     destroy_window("once more", drawable);
 
     window = open_window(default_config(), 0, 60, 40);
     drawable = glXCreateWindow(display, default_config(), window.id, NULL);
     query("width", drawable, GLX_WIDTH);
     close_window(&window);
-    query("width of what is gone", drawable, GLX_WIDTH);
+    query("width after the window is destroyed", drawable, GLX_WIDTH);
 }
 
 static int id_of(GLXFBConfig config)
@@ -107,7 +107,7 @@ static void configs(void)
     GLXFBConfig config = default_config();
     XVisualInfo *visual = glXGetVisualFromFBConfig(display, config);
     struct window window = open_window(config, 0, 60, 40);
-    query("a window that nobody drew to", window.id, GLX_FBCONFIG_ID);
+    query("a window without any drawing", window.id, GLX_FBCONFIG_ID);
     unsigned value = 7777;
     GLXWindow drawable = glXCreateWindow(display, config, window.id, NULL);
     glXQueryDrawable(display, window.id, GLX_FBCONFIG_ID, &value);
@@ -160,7 +160,7 @@ static void strangers(void)
     Pixmap pixmap = XCreatePixmap(display, DefaultRootWindow(display), 9, 9, 24);
     query("an X pixmap", pixmap, GLX_WIDTH);
     query("a number", 0x12345, GLX_HEIGHT);
-    query("nothing", None, GLX_WIDTH);
+    query("no drawable", None, GLX_WIDTH);
     XFreePixmap(display, pixmap);
 }
 

@@ -229,7 +229,7 @@ static void wrong(void)
     begin_x_errors();
     note("window but no context: %d", glXMakeCurrent(display, window.id, NULL));
     end_x_errors("window but no context");
-    note("nothing is current: %d", glXGetCurrentContext() == NULL);
+    note("no context is current: %d", glXGetCurrentContext() == NULL);
     glXDestroyContext(display, context);
     close_window(&window);
 }

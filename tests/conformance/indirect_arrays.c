@@ -78,7 +78,7 @@ static void arguments_in_buffers(void)
         errors("no count");
         make_buffer(GL_DRAW_INDIRECT_BUFFER, sizeof arrays, arrays);
         glMultiDrawArraysIndirectCountARB(GL_LINE_LOOP, 0, 4, 4, 0);
-        errors("as many as there may be");
+        errors("the maximum number of draws");
     }
 }
 

@@ -140,7 +140,7 @@ static void counted(void)
     glMultiDrawArraysIndirectCountARB(GL_TRIANGLES, 0, 0, 1000, 0);
     errors("beyond the commands");
     glMultiDrawArraysIndirectCountARB(GL_TRIANGLES, 0, 0, -1, 0);
-    errors("fewer than none");
+    errors("negative count");
     glMultiDrawArraysIndirectCountARB(GL_TRIANGLES, 0, 0, 1, 3);
     errors("a crooked stride");
     glMultiDrawElementsIndirectCountARB(GL_TRIANGLES, GL_FLOAT, 0, 0, 1, 0);
@@ -169,11 +169,11 @@ static void wrong(void)
     glMultiDrawArraysIndirect(GL_TRIANGLES, NULL, 7, 0);
     errors("too many");
     glMultiDrawArraysIndirect(GL_TRIANGLES, NULL, -1, 0);
-    errors("fewer than none");
+    errors("negative count");
     glMultiDrawArraysIndirect(GL_TRIANGLES, NULL, 2, 6);
     errors("a crooked stride");
     glMultiDrawArraysIndirect(GL_TRIANGLES, NULL, 0, 0);
-    errors("none");
+    errors("zero draws");
     glDrawElementsIndirect(GL_TRIANGLES, GL_FLOAT, NULL);
     errors("no type");
     glDrawElementsIndirect(GL_TRIANGLES, GL_UNSIGNED_SHORT, (void *)(sizeof arrays - 16));

@@ -20,7 +20,7 @@ static void label(const char *what, GLenum identifier, GLuint name)
     glObjectLabel(identifier, name, 3, "cut short");
     show(what, identifier, name);
     glObjectLabel(identifier, name + 500, 3, "nobody");
-    errors("nobody");
+    errors("no such object");
     glObjectLabel(identifier, 0, 3, "zero");
     errors("zero");
     glObjectLabel(identifier, name, 0, NULL);
@@ -145,11 +145,11 @@ static void syncs(void)
     errors("negative room");
     glDeleteSync(sync);
     glObjectPtrLabel(sync, -1, "gone");
-    errors("gone");
+    errors("a deleted sync");
     glGetObjectPtrLabel((void *)12345, 20, &length, text);
     errors("no fence");
     glObjectPtrLabel(NULL, -1, "nothing");
-    errors("nothing");
+    errors("no sync");
 }
 
 static void extension(void)

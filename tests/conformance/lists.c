@@ -171,7 +171,7 @@ static void call_lists_types(void)
     glCallLists(1, GL_DOUBLE, (const GLdouble[]){1});
     errors("type");
     glCallLists(0, GL_INT, NULL);
-    errors("none");
+    errors("zero lists");
 }
 
 /* The list base is state that lists may change; it counts at the time of the call. */
@@ -201,7 +201,7 @@ static void errors_in_lists(void)
 {
     no_picture();
     glNewList(1, GL_COMPILE);
-    errors("within compilation, nothing wrong");
+    errors("within compilation, no error");
     glEnable(0xBAD);
     errors("compiled glEnable of no capability");
     glDepthFunc(5);

@@ -54,7 +54,7 @@ static void buffers(void)
         glGetIntegerv(names[t][0], &general);
         note("general %d", general != 0);
         glBindBuffersBase(targets[t], 0, -1, made);
-        errors("fewer than none");
+        errors("negative count");
     }
     glBindBuffersBase(GL_ARRAY_BUFFER, 0, 1, made);
     errors("no such target");
@@ -108,7 +108,7 @@ static void textures(void)
     glBindTextures(1000, 4, made);
     errors("too many");
     glBindTextures(0, -1, made);
-    errors("fewer than none");
+    errors("negative count");
     if (!has_extension("GL_ARB_shader_image_load_store"))
         return;
     const GLuint images[] = {made[0], 0, made[3]}, unmade[] = {made[0], made[4], 7777};

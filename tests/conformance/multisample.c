@@ -157,7 +157,7 @@ static void wrong(void)
     glTexImage2DMultisample(GL_TEXTURE_2D_MULTISAMPLE, 0, GL_RGBA8, 64, 64, GL_TRUE);
     errors("no samples");
     glTexImage2DMultisample(GL_TEXTURE_2D_MULTISAMPLE, -1, GL_RGBA8, 64, 64, GL_TRUE);
-    errors("fewer than none");
+    errors("negative number of samples");
     glTexImage2DMultisample(GL_TEXTURE_2D_MULTISAMPLE, 77, GL_RGBA8, 64, 64, GL_TRUE);
     errors("too many");
     glTexImage2DMultisample(GL_TEXTURE_2D_MULTISAMPLE, 4, GL_COMPRESSED_RGBA, 64, 64, GL_TRUE);

@@ -167,14 +167,14 @@ static void memory(void)
             for (int i = 0; i < 8; i++)
                 values[i] = -7;
             glGetIntegerv(name, values);
-            note("%x: told %d %d %d %d %d", name, values[0] != -7, values[1] != -7, values[2] != -7, values[3] != -7, values[4] != -7);
+            note("%x: written %d %d %d %d %d", name, values[0] != -7, values[1] != -7, values[2] != -7, values[3] != -7, values[4] != -7);
             errors("asked");
         }
     if (need_extension("GL_NVX_gpu_memory_info"))
         for (GLenum name = 0x9047; name <= 0x904B; name++) {
             values[0] = values[1] = -7;
             glGetIntegerv(name, values);
-            note("%x: told %d %d", name, values[0] != -7, values[1] != -7);
+            note("%x: written %d %d", name, values[0] != -7, values[1] != -7);
             errors("asked");
         }
 }

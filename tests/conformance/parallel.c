@@ -433,7 +433,7 @@ static void mistakes(void)
     glFinish();
     if (strcmp(mistake, "errors") == 0) {
         barrier_create(9, 0);
-        errors("a barrier for none");
+        errors("a barrier for zero processes");
         barrier_create(MEET, 77);
         errors("a barrier for another number");
         semaphore_create(0, 77);

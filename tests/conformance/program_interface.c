@@ -143,7 +143,7 @@ static void older(void)
     glGetActiveUniformsiv(program, 1, indices, 77, &uniforms);
     errors("no such question");
     glGetActiveUniformsiv(program, -1, indices, GL_UNIFORM_TYPE, &uniforms);
-    errors("fewer than none");
+    errors("negative count");
 }
 
 static void binaries(void)

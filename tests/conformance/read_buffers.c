@@ -45,9 +45,9 @@ static void try_all(const char *where, bool is_gl, GLuint framebuffer)
     GLubyte pixel[4] = {0};
     glReadBuffer(GL_NONE);
     glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
-    errors("nothing read");
+    errors("read without a buffer");
     glCopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 0, 0, 1, 1);
-    errors("nothing copied");
+    errors("copy without a buffer");
 }
 
 static void framebuffers(bool is_gl)

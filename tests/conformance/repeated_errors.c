@@ -152,7 +152,7 @@ static void uniforms(void)
         glUniformMatrix4fv(m, 1, i & 1, values);
         errors("4fv");
         glUniformMatrix4fv(i == 9 ? f : m, 1, GL_FALSE, values);
-        errors("4fv elsewhere");
+        errors("4fv at another location");
         glUniform1i(n, 3);
         errors("1i");
         glUniform1iv(n, i == 8 ? 2 : 1, numbers);
@@ -160,7 +160,7 @@ static void uniforms(void)
         glUniform1ui(n, 3);
         errors("1ui");
         glUniform1f(i == 10 ? 999 : -1, 0);
-        errors("nowhere");
+        errors("an invalid location");
     }
     glDeleteProgram(one);
     glUniform1f(f, 1);
@@ -511,7 +511,7 @@ static void circumstances(void)
         glClear(GL_COLOR_BUFFER_BIT);
         errors("clear");
         glClear(1);
-        errors("clear what there is not");
+        errors("clear an undefined bit");
         draw("after errors");
     }
 }

@@ -97,15 +97,15 @@ static void state(void)
     glGetSamplerParameteriv(samplers[0], GL_TEXTURE_SWIZZLE_R, &value);
     errors("asked of textures");
     glGetSamplerParameteriv(7777, GL_TEXTURE_WRAP_S, &value);
-    errors("asked of none");
+    errors("query of no sampler");
     glBindSampler(0, 7777);
-    errors("none");
+    errors("bind no sampler");
     glBindSampler(10000, samplers[0]);
     errors("no such unit");
     glDeleteSamplers(-1, samplers);
-    errors("fewer than none");
+    errors("negative count");
     glGenSamplers(-1, samplers);
-    errors("generated fewer than none");
+    errors("generated with a negative count");
     if (has_extension("GL_ARB_multi_bind")) {
         const GLuint pair[] = {samplers[0], samplers[3]}, bad[] = {samplers[0], 7777, samplers[3]};
         glBindSamplers(4, 2, pair);

@@ -61,9 +61,9 @@ static void strings(void)
     glNamedStringARB(GL_SHADER_INCLUDE_ARB, -1, "/x", -1, NULL);
     errors("no string");
     note("%d", glIsNamedStringARB(-1, NULL));
-    errors("is nothing");
+    errors("query of a null name");
     glDeleteNamedStringARB(-1, NULL);
-    errors("deletes nothing");
+    errors("deletion of a null name");
     glGetNamedStringivARB(-1, "/empty", 77, &written);
     errors("no such question");
 }

@@ -172,11 +172,11 @@ static void mistakes(void)
     const GLuint id = 77, value = 1;
     GLuint vertex = glCreateShader(GL_VERTEX_SHADER), fragment = glCreateShader(GL_FRAGMENT_SHADER);
     glSpecializeShaderARB(vertex, "main", 0, NULL, NULL);
-    errors("nothing to specialize");
+    errors("shader without a binary");
     glShaderBinary(1, &vertex, 0x7777, vertex_words, sizeof vertex_words);
     errors("format");
     glShaderBinary(-1, &vertex, GL_SHADER_BINARY_FORMAT_SPIR_V_ARB, vertex_words, sizeof vertex_words);
-    errors("fewer than none");
+    errors("negative count");
     glShaderBinary(1, (const GLuint[]){99999}, GL_SHADER_BINARY_FORMAT_SPIR_V_ARB, vertex_words, sizeof vertex_words);
     errors("no shader");
     glShaderBinary(1, &vertex, GL_SHADER_BINARY_FORMAT_SPIR_V_ARB, vertex_words, sizeof vertex_words);
@@ -188,7 +188,7 @@ static void mistakes(void)
     glSpecializeShaderARB(vertex, "main", 1, &id, &value);
     errors("constant");
     glSpecializeShaderARB(99999, "main", 0, NULL, NULL);
-    errors("specialize nothing");
+    errors("specialize no shader");
     glSpecializeShaderARB(vertex, "main", 0, NULL, NULL);
     errors("specialize");
     glSpecializeShaderARB(vertex, "main", 0, NULL, NULL);

@@ -119,7 +119,7 @@ static void wrong(void)
     glUniformSubroutinesuiv(GL_FRAGMENT_SHADER, locations + 1, choice);
     errors("too many");
     glUniformSubroutinesuiv(GL_FRAGMENT_SHADER, -1, choice);
-    errors("fewer than none");
+    errors("negative count");
     choice[1] = 1000;
     glUniformSubroutinesuiv(GL_FRAGMENT_SHADER, locations, choice);
     errors("no such subroutine");

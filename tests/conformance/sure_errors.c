@@ -313,7 +313,7 @@ static void materials(void)
         glBegin(GL_RGBA);
         errors("no primitive");
         glMaterialfv(GL_FRONT, GL_DIFFUSE, numbers);
-        errors("after none");
+        errors("after a failed begin");
     }
 }
 
@@ -403,7 +403,7 @@ static void begins(void)
         glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         glBegin(GL_TRIANGLES);
         glColor3f(0, 1, 1);
-        errors("begun with nothing to draw to");
+        errors("begun with an incomplete framebuffer");
         float color[4];
         glGetFloatv(GL_CURRENT_COLOR, color);
         note_floats("color", color, 4);

@@ -181,7 +181,7 @@ static void wrong(void)
     errors("no evaluation shader");
     glUseProgram(program);
     glDrawArrays(GL_PATCHES, 0, 3);
-    errors("patches that nobody takes");
+    errors("patches without a tessellation shader");
     /* A control shader without an evaluation shader. */
     char control[1024];
     snprintf(control, sizeof control, CONTROL, 3);

@@ -173,7 +173,7 @@ static void views(void)
     glTextureView(views[4], GL_TEXTURE_CUBE_MAP, array, GL_RGBA8, 0, 1, 0, 5);
     errors("five faces");
     glTextureView(views[4], GL_TEXTURE_2D, views[5], GL_RGBA8, 0, 1, 0, 1);
-    errors("of nothing");
+    errors("of an unused name");
     glTextureView(7777, GL_TEXTURE_2D, array, GL_RGBA8, 0, 1, 0, 1);
     errors("not generated");
     GLuint changeable = texture_of(GL_TEXTURE_2D);
@@ -235,7 +235,7 @@ static void buffer_ranges(void)
     glTexBufferRange(GL_TEXTURE_BUFFER, GL_RGBA8, 7777, 0, 64);
     errors("no such buffer");
     glTexBufferRange(GL_TEXTURE_BUFFER, GL_RGBA8, 0, 3, -7);
-    errors("none");
+    errors("no buffer");
 }
 
 static void copies(void)

@@ -157,7 +157,7 @@ static void objects(void)
     glGenTextures(-1, more);
     errors("a negative number");
     glDeleteTextures(3, (const GLuint[]){0, 99999, more[0]});
-    errors("deleting what is not there");
+    errors("deleting textures that do not exist");
 }
 
 CONFORM("texture_targets", COMPAT, {"cube", cube}, {"rectangle", rectangle}, {"arrays", arrays}, {"buffer_texture", buffer_texture},

@@ -239,7 +239,7 @@ static void objects(void)
     BOUND(GL_TRANSFORM_FEEDBACK_BINDING, 0);
     note("is %d", glIsTransformFeedback(feedback[0]));
     glDeleteTransformFeedbacks(-1, feedback);
-    errors("fewer than none");
+    errors("negative count");
 }
 
 static void streams(void)
@@ -368,7 +368,7 @@ static void wrong(void)
     glTransformFeedbackVaryings(program, 2, names, 77);
     errors("no such layout");
     glTransformFeedbackVaryings(program, -1, names, GL_SEPARATE_ATTRIBS);
-    errors("fewer than none");
+    errors("negative count");
     glTransformFeedbackVaryings(program, 77, names, GL_SEPARATE_ATTRIBS);
     errors("too many");
     glTransformFeedbackVaryings(7777, 2, names, GL_SEPARATE_ATTRIBS);
@@ -376,7 +376,7 @@ static void wrong(void)
     capture(GL_INTERLEAVED_ATTRIBS, 2, twice);
     errors("twice the same");
     capture(GL_INTERLEAVED_ATTRIBS, 1, unknown);
-    errors("one that is not there");
+    errors("an unknown varying");
     GLint value = -1;
     glGetIntegeri_v(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, 77, &value);
     errors("asked of no index");
@@ -432,7 +432,7 @@ static void wrong_draws(void)
             glDrawTransformFeedbackInstanced(modes[m], ids[i], 0);
             errors("no instances");
             glDrawTransformFeedbackInstanced(modes[m], ids[i], -1);
-            errors("fewer instances than none");
+            errors("negative number of instances");
             glDrawTransformFeedbackStream(modes[m], ids[i], 0);
             errors("a stream");
             glDrawTransformFeedbackStream(modes[m], ids[i], 99);
@@ -442,7 +442,7 @@ static void wrong_draws(void)
             glDrawTransformFeedbackStreamInstanced(modes[m], ids[i], 99, 2);
             errors("instances of no stream");
             glDrawTransformFeedbackStreamInstanced(modes[m], ids[i], 0, -1);
-            errors("fewer instances of a stream than none");
+            errors("negative number of instances of a stream");
         }
 }
 

@@ -103,7 +103,7 @@ static void introspection(void)
         static const GLenum properties[] = {GL_UNIFORM_TYPE, GL_UNIFORM_SIZE, GL_UNIFORM_NAME_LENGTH, GL_UNIFORM_OFFSET, GL_UNIFORM_ARRAY_STRIDE,
                                             GL_UNIFORM_MATRIX_STRIDE, GL_UNIFORM_IS_ROW_MAJOR};
         if (indices[i] == GL_INVALID_INDEX) {
-            note("%s is not there", names[i]);
+            note("%s does not exist", names[i]);
             continue;
         }
         GLint values[7];

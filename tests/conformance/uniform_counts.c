@@ -75,10 +75,10 @@ static void counts(void)
         errors("integers");
         tell("numbers[1]", 1);
         glUniform4fv(-1, count, values);
-        errors("nowhere");
+        errors("an invalid location");
     }
     glUniformMatrix4fv(at("matrices"), -1, GL_FALSE, values);
-    errors("less than none");
+    errors("negative count");
     color_of(1);
     square(0.7f);
 }

@@ -110,9 +110,9 @@ static void doubles(void)
     glUniform1dv(at(program, "many"), 77, v);
     errors("too many");
     glUniform1dv(at(program, "one"), -1, v);
-    errors("fewer than none");
+    errors("negative count");
     glUniform1d(-1, 3);
-    errors("nowhere");
+    errors("an invalid location");
     glUniform1d(7777, 3);
     errors("at no location");
     glUniformMatrix2dv(at(program, "m3"), 1, GL_FALSE, v);
@@ -120,7 +120,7 @@ static void doubles(void)
     glProgramUniform1d(7777, 0, 3);
     errors("no program");
     glUniform1dv(at(program, "many"), 0, NULL);
-    errors("none");
+    errors("zero values");
 }
 
 static const char plain_source[] =
@@ -235,7 +235,7 @@ static void program_uniforms(void)
     glGetUniformfv(unlinked, 0, v);
     errors("read, not linked");
     glGetUniformfv(program, -1, v);
-    errors("read nowhere");
+    errors("read an invalid location");
 }
 
 static void integers(void)

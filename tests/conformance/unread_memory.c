@@ -39,7 +39,7 @@ static void images_of(const void *pixels, const char *what)
     glTexSubImage2D(GL_TEXTURE_2D, 0, 10, 0, 256, 256, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     errors("beyond");
     glTexSubImage2D(GL_TEXTURE_2D, 3, 0, 0, 256, 256, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    errors("a level that is not there");
+    errors("a level that does not exist");
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 300);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, -1, 256, 256, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     errors("before, with gaps");
@@ -48,7 +48,7 @@ static void images_of(const void *pixels, const char *what)
         glCompressedTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 256, 256, 0, 65536, pixels);
         errors("not compressed");
         glCompressedTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 256, 256, GL_RGBA, 65536, pixels);
-        errors("a part of what is not compressed");
+        errors("a part of an uncompressed texture");
     }
     glDrawPixels(256, 256, GL_STENCIL_INDEX, GL_BITMAP + 1000, pixels);
     errors("no type");
@@ -111,11 +111,11 @@ static void draws(void)
     glDrawArrays(GL_POINTS, -1, 65536);
     errors("before the first");
     glDrawArrays(GL_POINTS, 0, 0);
-    errors("none");
+    errors("zero vertices");
     glDrawElements(GL_POINTS, 65536, GL_FLOAT, gone);
     errors("no type");
     glDrawElements(GL_POINTS, -5, GL_UNSIGNED_INT, gone);
-    errors("fewer than none");
+    errors("negative count");
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glDrawArrays(GL_POINTS, 0, 65536);

@@ -132,7 +132,7 @@ static void doubles(void)
     glVertexAttribL1d(99, 1);
     errors("no such value");
     glGetVertexAttribLdv(99, GL_CURRENT_VERTEX_ATTRIB, value);
-    errors("asked of none");
+    errors("query of an invalid attribute");
     if (has_extension("GL_ARB_vertex_attrib_binding")) {
         glVertexAttribLFormat(1, 2, GL_FLOAT, 0);
         errors("a format of floats");

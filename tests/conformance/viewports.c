@@ -72,7 +72,7 @@ static void state(void)
     glViewportArrayv(15, 2, boxes);
     errors("too many viewports");
     glViewportArrayv(0, -1, boxes);
-    errors("fewer than none");
+    errors("negative count");
     glViewportIndexedf(16, 0, 0, 1, 1);
     errors("no such viewport");
     glViewportIndexedf(2, 0, 0, -1, 1);

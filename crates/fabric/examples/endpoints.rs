@@ -1,4 +1,4 @@
-//! Measures messages between two endpoints: one way, rates and bandwidth.
+//! Measures messages between two endpoints: one-way latency, rate and bandwidth.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,9 +1,9 @@
 //! Measures round trips and one-way bandwidth by message size between two processes.
 //!
 //! `pingpong [shm|unix|tcp|tcp6]... [--seconds S]`: the client is this process, the server a child.
-//! Round trips: messages of that size there, answers of 16 bytes back. Bandwidth: the client writes
-//! every byte, the server reads every byte; "handed" leaves the bytes untouched. The last column
-//! is the share of the client's time spent waiting for credit.
+//! Round trips: messages of that size in one direction, answers of 16 bytes in the other.
+//! Bandwidth: the client writes every byte, the server reads every byte; "handed" leaves the bytes
+//! untouched. The last column is the share of the client's time spent waiting for credit.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -54,7 +54,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The secret is of no use to anybody once the measurement is over.
+/// A fixed secret suffices, because the server runs only during the measurement.
 fn token() -> Result<Token, Error> {
     "5".repeat(64).parse()
 }
@@ -110,7 +110,7 @@ fn measure(
     Ok(())
 }
 
-/// Sends for a while; gives GB/s, messages/s and the share of time spent waiting.
+/// Sends for a while. Returns GB/s, messages/s and the share of time spent waiting.
 fn stream(
     connection: mgn_fabric::Connection,
     size: usize,
@@ -144,7 +144,7 @@ fn stream(
     ))
 }
 
-/// Starts the server as a child, which says where it listens.
+/// Starts the server as a child, which prints its address.
 fn start(address: &str) -> Result<(Child, Address), Failure> {
     let address = match address {
         "unix:@" => format!("unix:@mgn-pingpong-{}", std::process::id()),

@@ -1,4 +1,4 @@
-//! Where a server is found.
+//! Addresses of servers, and transports.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -19,22 +19,23 @@ pub enum Address {
     Tcp {
         host: String,
         port: u16,
-        /// Whether everything is encrypted. Both ends have to want the same.
+        /// Whether everything is encrypted. It must be the same at both ends.
         tls: bool,
-        /// What the relay that listens there calls the server.
+        /// The server's name at the relay that listens there.
         server: Option<String>,
     },
 }
 
-/// The port of a render server where its address names none.
+/// The port of a render server if its address has none.
 pub const SERVER_PORT: u16 = 7500;
-/// Likewise of a mothership.
+/// The port of a mothership if its address has none.
 pub const MOTHERSHIP_PORT: u16 = 7400;
-/// Likewise of a relay, and so of whatever is behind one.
+/// The port of a relay if its address has none. It is also the port in addresses of servers behind
+/// a relay.
 pub const RELAY_PORT: u16 = 7600;
 
 impl Address {
-    /// A render server's address, as a person writes it: the port may be missing.
+    /// Parses a render server's address. The port may be missing.
     ///
     /// # Errors
     /// [`Error::Address`].
@@ -42,7 +43,7 @@ impl Address {
         Address::read(text, Some(SERVER_PORT))
     }
 
-    /// A mothership's address, likewise.
+    /// Parses a mothership's address. The port may be missing.
     ///
     /// # Errors
     /// [`Error::Address`].
@@ -50,7 +51,7 @@ impl Address {
         Address::read(text, Some(MOTHERSHIP_PORT))
     }
 
-    /// A relay's address, likewise.
+    /// Parses a relay's address. The port may be missing.
     ///
     /// # Errors
     /// [`Error::Address`].
@@ -58,7 +59,7 @@ impl Address {
         Address::read(text, Some(RELAY_PORT))
     }
 
-    /// The best transport to it.
+    /// The best transport to this address.
     pub fn transport(&self) -> Transport {
         match self {
             Address::Tcp { .. } => Transport::Tcp,
@@ -66,7 +67,7 @@ impl Address {
         }
     }
 
-    /// The transport to it over its socket alone, for those who send little.
+    /// The transport over the address's socket alone, for clients that send little.
     pub fn socket_transport(&self) -> Transport {
         match self {
             Address::Tcp { .. } => Transport::Tcp,
@@ -75,13 +76,13 @@ impl Address {
     }
 }
 
-/// The longest name that fits `sockaddr_un`, its zero byte counted.
+/// The longest name that fits `sockaddr_un`, including its zero byte.
 const UNIX_MAX: usize = 108;
 
 impl FromStr for Address {
     type Err = Error;
 
-    /// The port must be there.
+    /// Parses an address. It must have a port.
     fn from_str(text: &str) -> Result<Address, Error> {
         Address::read(text, None)
     }
@@ -120,11 +121,9 @@ impl Address {
         };
         let (rest, server) = match rest.split_once('/') {
             Some((rest, name)) if is_name(name) => (rest, Some(name.to_owned())),
-            Some(_) => {
-                return Err(wrong(
-                    "behind the / is a server's name, of 1 to 64 letters, digits and . _ - ,",
-                ))
-            }
+            Some(_) => return Err(wrong(
+                "the part after the / must be a server's name: 1 to 64 letters, digits and . _ - ,",
+            )),
             None => (rest, None),
         };
         let has_port = rest.contains(':') && !rest.ends_with(']');
@@ -144,7 +143,7 @@ impl Address {
                 let inner = inner.strip_suffix(']').ok_or(wrong("the ] is missing"))?;
                 let bare = inner.split_once('%').map_or(inner, |(bare, _zone)| bare);
                 bare.parse::<Ipv6Addr>()
-                    .map_err(|_| wrong("what stands in brackets is no IPv6 address"))?;
+                    .map_err(|_| wrong("the text in brackets is not an IPv6 address"))?;
                 inner
             }
             None if host.contains(':') => {
@@ -166,8 +165,8 @@ impl Address {
     }
 }
 
-/// Whether somebody may be called so: by 1 to 64 letters, digits and `. _ - ,` that begin with
-/// neither `-` nor `.`.
+/// Whether this is a valid name: 1 to 64 letters, digits and `. _ - ,`, and the first is neither
+/// `-` nor `.`.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
     (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with(['-', '.'])
@@ -198,14 +197,14 @@ impl fmt::Display for Address {
     }
 }
 
-/// How the bytes travel.
+/// The way in which the bytes travel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Shared memory; a unix socket carries the handshake and shows that the peer lives.
+    /// Shared memory. A unix socket carries the handshake and shows whether the peer is alive.
     Shm,
     Unix,
     Tcp,
-    /// Fills chunks and throws them away.
+    /// Fills chunks and discards them.
     Null,
     /// Records the messages in this file.
     File(PathBuf),
@@ -214,7 +213,7 @@ pub enum Transport {
 impl FromStr for Transport {
     type Err = Error;
 
-    /// `shm`, `unix`, `tcp`, `null`, `file:PATH`.
+    /// Parses `shm`, `unix`, `tcp`, `null` or `file:PATH`.
     fn from_str(text: &str) -> Result<Transport, Error> {
         Ok(match text {
             "shm" => Transport::Shm,

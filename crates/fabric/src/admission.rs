@@ -1,14 +1,14 @@
-//! Who may stay while places for connections that have not shown who they are run out, and what is
-//! logged about those that were not let in.
+//! Admission: which connections lose their places when too many have not authenticated yet, and how
+//! refused connections are logged.
 //!
-//! Anybody can open connections and say nothing. Each of them takes a place for as long as it may
-//! take to show who it is. While there are places, everybody gets one. When there are none, the
-//! source that holds the most gives one up: so one source, however many connections it opens,
-//! cannot keep others out. Within that source, connections that have made no progress for a while
-//! are dropped first, and chance decides among them. If the oldest were always dropped, an attacker
-//! who opens connections faster than an honest client can answer would always win.
+//! Anyone can open connections and send nothing. Each such connection takes a place until the time
+//! limit for authentication. While places are free, every connection gets one. When there are none,
+//! the source that holds the most places loses one. So one source cannot keep others out, however
+//! many connections it opens. Within that source, connections that have made no progress for a
+//! while are dropped first, chosen at random. If the oldest were always dropped, an attacker that
+//! opens connections faster than an honest client can answer would always win.
 //!
-//! Nothing here does I/O, and only what logs looks at a clock.
+//! Nothing here does I/O, and only the logging functions read the clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -18,22 +18,22 @@ use std::time::{Duration, Instant};
 
 use crate::Address;
 
-/// A connection that has come no further for this long is dropped before those that have. It is
-/// longer than a step takes between any two places on Earth.
+/// A connection that has made no progress for this long is dropped before others. A step between
+/// any two places on Earth takes less time.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How often refused connections are logged.
+/// The interval at which refused connections are logged.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
-/// Kinds of refusals that are counted apart.
+/// The maximum number of kinds of refusals that are counted separately.
 const KINDS_MAX: usize = 16;
-/// Kinds that a report names.
+/// The number of kinds that a report names.
 const KINDS_NAMED: usize = 3;
 
-/// Where connections come from, as far as one party can choose it freely.
+/// The source of connections. Addresses that one party can choose freely count as the same source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     V4(Ipv4Addr),
-    /// The first half of an address: the rest is the machine's own choice.
+    /// The first half of an address. The machine chooses the rest itself.
     V6([u16; 4]),
     /// A user of this machine.
     User(u32),
@@ -41,7 +41,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The user, if it is one.
+    /// The user's ID, if the source is a user.
     pub fn uid(&self) -> Option<u32> {
         match self {
             Source::User(uid) => Some(*uid),
@@ -49,7 +49,7 @@ impl Source {
         }
     }
 
-    /// Whether it is in the network.
+    /// Whether the source is a network address.
     fn is_far(&self) -> bool {
         matches!(self, Source::V4(_) | Source::V6(_))
     }
@@ -80,18 +80,19 @@ impl fmt::Display for Source {
     }
 }
 
-/// The places for connections that have not shown who they are.
+/// The places for connections that have not authenticated yet.
 #[derive(Debug)]
 pub struct Admission {
     places: usize,
     patience: Duration,
-    /// In the order in which they came.
+    /// Pending connections, in the order in which they came.
     pending: BTreeMap<u64, Pending>,
-    /// Places that each source holds; none holds 0.
+    /// The number of places that each source holds. Sources with 0 places are removed.
     sources: HashMap<Source, usize>,
     taken: usize,
     next: u64,
-    /// Its keys are random, so nobody outside can tell who will give up a place.
+    /// The random source. Its keys are random, so an attacker cannot predict which connection is
+    /// dropped.
     random: RandomState,
     draws: u64,
 }
@@ -100,13 +101,13 @@ pub struct Admission {
 struct Pending {
     source: Source,
     since: Instant,
-    /// When it last came further.
+    /// The time of its last progress.
     stepped: Instant,
     places: usize,
 }
 
 impl Admission {
-    /// So many places, which a connection may hold for `patience` in all.
+    /// Makes `places` places, each of which a connection may hold for at most `patience`.
     pub fn new(places: usize, patience: Duration) -> Admission {
         Admission {
             places: places.max(1),
@@ -121,7 +122,7 @@ impl Admission {
     }
 
     /// Gives a new connection a place. Returns its number, and the connection that lost its place
-    /// to it.
+    /// to it, if any.
     pub fn admit(&mut self, source: Source, now: Instant) -> (u64, Option<u64>) {
         let lost = match self.taken < self.places {
             true => None,
@@ -140,15 +141,15 @@ impl Admission {
         (number, lost)
     }
 
-    /// A connection has come further: it has said all that was asked of it so far.
+    /// Records progress of a connection: it has sent everything that was required so far.
     pub fn step(&mut self, number: u64, now: Instant) {
         if let Some(pending) = self.pending.get_mut(&number) {
             pending.stepped = now;
         }
     }
 
-    /// A connection takes this many `places`, for the memory that it uses. Returns the connections
-    /// that lost their places to it; it may be one of them.
+    /// Sets the number of places that a connection takes for its memory; the number never
+    /// decreases. Returns the connections that lost their places to it. It may be one of them.
     pub fn resize(&mut self, number: u64, places: usize, now: Instant) -> Vec<u64> {
         if let Some(pending) = self.pending.get_mut(&number) {
             let more = places.saturating_sub(pending.places);
@@ -163,7 +164,7 @@ impl Admission {
         lost
     }
 
-    /// A connection has shown who it is, or has gone.
+    /// Removes a connection that has authenticated or gone.
     pub fn leave(&mut self, number: u64) {
         let Some(pending) = self.pending.remove(&number) else {
             return;
@@ -177,12 +178,12 @@ impl Admission {
         }
     }
 
-    /// Takes a place away before they have run out. None if nobody has one.
+    /// Drops a connection although places may be free. Returns `None` if there is none.
     pub fn evict(&mut self, now: Instant) -> Option<u64> {
         self.drop_one(None, now)
     }
 
-    /// Those whose time is over, who lose their places.
+    /// Removes and returns the connections whose time is over.
     pub fn expire(&mut self, now: Instant) -> Vec<u64> {
         let mut late = Vec::new();
         while self.poll_timeout().is_some_and(|end| end <= now) {
@@ -194,7 +195,7 @@ impl Admission {
         late
     }
 
-    /// When somebody's time is over next.
+    /// The next time at which a connection's time is over.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let (_, oldest) = self.pending.first_key_value()?;
         Some(oldest.since + self.patience)
@@ -205,7 +206,7 @@ impl Admission {
         *self.sources.entry(source).or_default() += places;
     }
 
-    /// Drops somebody of the source that holds the most, with the newcomer among its connections.
+    /// Drops a connection of the source that holds the most places, counting the newcomer.
     fn drop_one(&mut self, newcomer: Option<Source>, now: Instant) -> Option<u64> {
         let load = |source: &Source, held: &usize| held + usize::from(newcomer == Some(*source));
         let sources = self.sources.iter();
@@ -235,13 +236,13 @@ impl Admission {
     }
 }
 
-/// Counts connections that were not let in, so that the log names the first one in a while and
-/// sums up the others.
+/// Counts refused connections. The log names the first refusal after a quiet period, and summarises
+/// the others.
 #[derive(Debug)]
 pub struct Refusals {
-    /// The beginning of the sum: what happened to them.
+    /// The beginning of the report: a description of the connections.
     what: &'static str,
-    /// When the last line was logged, if that was less than [`REPORT_EVERY`] ago.
+    /// The time of the last line, if it was less than [`REPORT_EVERY`] ago.
     since: Option<Instant>,
     counts: HashMap<(Source, String), u64>,
     others: u64,
@@ -249,7 +250,7 @@ pub struct Refusals {
 
 impl Default for Refusals {
     fn default() -> Refusals {
-        Refusals::of("connections that were closed before they had shown who they are")
+        Refusals::of("connections that were closed before they had authenticated")
     }
 }
 
@@ -264,7 +265,7 @@ impl Refusals {
         }
     }
 
-    /// A connection was not let in. Gives whether that is to be logged by itself.
+    /// Records a refused connection. Returns whether to log it individually.
     #[must_use]
     pub fn note(&mut self, source: Source, why: &str, now: Instant) -> bool {
         if self.since.is_none() {
@@ -280,8 +281,7 @@ impl Refusals {
         false
     }
 
-    /// A connection was not let in at a listener, if one is named: logs that, or counts it for the
-    /// next report. `who` is for people.
+    /// Logs a refused connection, or counts it for the next report. `who` is its name for the log.
     pub fn log(&mut self, source: Source, who: &str, listener: Option<&Address>, why: &str) {
         if self.note(source, why, Instant::now()) {
             tracing::warn!(
@@ -295,14 +295,14 @@ impl Refusals {
         }
     }
 
-    /// Logs the sum of those that were counted, when it is due.
+    /// Logs the report about counted connections, when it is due.
     pub fn log_report(&mut self) {
         if let Some(report) = self.report(Instant::now()) {
             tracing::warn!(target: "audit", event = "refusals", "{report}");
         }
     }
 
-    /// The line to log about the connections since the last line, when it is due.
+    /// The report about the connections since the last line, when it is due.
     pub fn report(&mut self, now: Instant) -> Option<String> {
         self.poll_timeout().filter(|due| *due <= now)?;
         if self.counts.is_empty() {
@@ -329,7 +329,7 @@ impl Refusals {
         ))
     }
 
-    /// When [`Refusals::report`] has something to do next.
+    /// The time at which [`Refusals::report`] is due next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         Some(self.since? + REPORT_EVERY)
     }
@@ -374,7 +374,7 @@ mod tests {
     fn the_source_that_holds_the_most_gives_up_a_place() {
         let mut places = Admission::new(64, PATIENCE);
         let now = Instant::now();
-        // Connections from elsewhere stay, whatever one source does.
+        // Connections from other sources stay, whatever one source does.
         let (honest, _) = places.admit(v4(1), now);
         let mut lost = Vec::new();
         for step in 0..10_000 {
@@ -384,7 +384,7 @@ mod tests {
         assert!(!lost.contains(&honest) && pushed.is_some_and(|out| out != honest));
         assert!(places.pending.contains_key(&honest) && places.pending.contains_key(&late));
         assert_eq!(places.taken, 64);
-        // Two that want everything have half each.
+        // Two sources that want all places get half each.
         for _ in 0..1000 {
             places.admit(v4(4), now + MS);
         }
@@ -396,8 +396,8 @@ mod tests {
     fn chance_decides_within_a_source_and_those_who_proceed_come_first() {
         let mut places = Admission::new(64, PATIENCE);
         let mut now = Instant::now();
-        // One that takes 300 ms, while others of its source come at 300 a second: by age, it would
-        // always have been pushed out.
+        // An honest connection takes 300 ms, while its source opens 300 others per second. If the
+        // oldest were dropped, it would always be pushed out.
         let mut stayed = 0;
         for _ in 0..400 {
             let (honest, _) = places.admit(v4(1), now);
@@ -409,9 +409,9 @@ mod tests {
             stayed += i32::from(is_there);
             places.leave(honest);
         }
-        // Chance alone leaves (63/64)^90 of them, which is 24 %.
+        // With random choice, (63/64)^90 of them stay, which is 24 %.
         assert!((50..200).contains(&stayed), "{stayed} of 400");
-        // At a pace at which some have been idle for long, only those are dropped.
+        // If some connections have been idle for long, only those are dropped.
         let mut places = Admission::new(64, PATIENCE);
         for _ in 0..64 {
             places.admit(v4(1), now);
@@ -441,7 +441,7 @@ mod tests {
         }
         assert!(places.pending.len() < 16);
         assert!(places.evict(now).is_some_and(|out| out != honest));
-        // One that alone is too much goes.
+        // A connection that alone exceeds the limit is dropped.
         let mut places = Admission::new(4, PATIENCE);
         let (number, _) = places.admit(v4(1), now);
         assert_eq!(places.resize(number, 5, now), [number]);
@@ -467,27 +467,29 @@ mod tests {
         let mut refusals = Refusals::default();
         let start = Instant::now();
         assert_eq!(refusals.poll_timeout(), None);
-        assert!(refusals.note(v4(7), "it said nothing", start));
+        assert!(refusals.note(v4(7), "it sent nothing", start));
         for ms in 0..312 {
-            assert!(!refusals.note(v4(7), "it said nothing", start + ms * MS));
+            assert!(!refusals.note(v4(7), "it sent nothing", start + ms * MS));
         }
-        assert!(!refusals.note(v4(8), "it hung up", start + MS));
+        assert!(!refusals.note(v4(8), "it closed the connection", start + MS));
         assert_eq!(refusals.report(start + REPORT_EVERY - MS), None);
         let due = refusals.poll_timeout().unwrap();
         let line = refusals.report(due).unwrap();
         assert!(
-            line.ends_with(": 312 from 10.0.0.7 (it said nothing), 1 from 10.0.0.8 (it hung up)"),
+            line.ends_with(
+                ": 312 from 10.0.0.7 (it sent nothing), 1 from 10.0.0.8 (it closed the connection)"
+            ),
             "{line}"
         );
-        // Sources and reasons without end take no memory without end.
+        // An unlimited number of reasons takes only limited memory.
         for number in 0..10_000 {
             assert!(!refusals.note(v4(7), &format!("its version is {number}"), due));
         }
         assert_eq!(refusals.counts.len(), KINDS_MAX);
         let line = refusals.report(due + REPORT_EVERY).unwrap();
         assert!(line.ends_with(", 9997 others"), "{line}");
-        // After a quiet while the next one is logged by itself again.
+        // After a quiet period, the next refusal is logged individually again.
         assert_eq!(refusals.report(due + 2 * REPORT_EVERY), None);
-        assert!(refusals.note(v4(7), "it hung up", due + 2 * REPORT_EVERY));
+        assert!(refusals.note(v4(7), "it closed the connection", due + 2 * REPORT_EVERY));
     }
 }

@@ -7,17 +7,17 @@ use std::sync::Mutex;
 use crate::connection::{Place, Room};
 use crate::Error;
 
-/// Where a message's first byte is aligned to, in chunks of every kind.
+/// The alignment of a message's first byte, in chunks of every kind.
 pub(crate) const ALIGN: usize = 64;
 
-/// Room kept in front of a message for its frame header.
+/// The space in front of a message for its frame header.
 pub(crate) const HEAD: usize = ALIGN;
 
-/// Zeroed heap memory, 64-byte aligned, reached through raw pointers because messages in one part
-/// of it are read while another part is being filled.
+/// Zeroed heap memory, 64-byte aligned. It is accessed through raw pointers, because messages in
+/// one part of it are read while another part is being filled.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// What was allocated: up to [`ALIGN`] bytes more, in front.
+    /// The start of the allocation, up to [`ALIGN`] bytes before `base`.
     whole: NonNull<u8>,
     base: NonNull<u8>,
     size: usize,
@@ -25,11 +25,12 @@ pub(crate) struct Block {
 
 // SAFETY: a block owns its memory, which belongs to no thread.
 unsafe impl Send for Block {}
-// SAFETY: through a shared reference it only gives raw pointers, whose users argue for themselves.
+// SAFETY: a shared reference gives only raw pointers, and each use of them has its own SAFETY
+// comment.
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// How large it is may be a peer's to say.
+    /// Allocates a block. A peer may have determined the size, so failure is an error.
     ///
     /// # Errors
     /// [`Error::NoMemory`].
@@ -43,8 +44,9 @@ impl Block {
         Ok(Block { whole, base, size })
     }
 
-    /// Memory that the system has not given out before is zeroed when it is touched; allocators
-    /// that are asked for more alignment touch all of it.
+    /// The layout of the allocation. Its alignment is small, so that the allocator gets zeroed
+    /// pages from the system and does not write to them. With a larger alignment, allocators zero
+    /// all the memory themselves.
     fn layout(size: usize) -> Option<Layout> {
         Layout::from_size_align(size.checked_add(ALIGN)?, align_of::<usize>()).ok()
     }
@@ -53,7 +55,7 @@ impl Block {
         self.size
     }
 
-    /// A pointer to `len` bytes at `offset`. Panics where they are not all inside.
+    /// A pointer to `len` bytes at `offset`. Panics if they do not all lie inside.
     pub(crate) fn range(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(
             offset <= self.size && len <= self.size - offset,
@@ -65,19 +67,19 @@ impl Block {
 
     /// Copies bytes within the block or into another one; the ranges are checked.
     pub(crate) fn copy_to(&self, from: usize, into: &Block, at: usize, len: usize) {
-        // SAFETY: both ranges are inside their blocks, `copy` allows overlap, and the caller, who
-        // holds the blocks it fills, is the only one who writes to the target range.
+        // SAFETY: both ranges are inside their blocks, and `copy` allows overlap. Only the caller
+        // writes to the target range, because it holds the block that it fills.
         unsafe { ptr::copy(self.range(from, len), into.range(at, len), len) }
     }
 
     /// Copies bytes out; the range is checked.
     pub(crate) fn read(&self, offset: usize, into: &mut [u8]) {
         let from = self.range(offset, into.len());
-        // SAFETY: the source is inside the block and initialised; `into` is another's memory.
+        // SAFETY: the source is inside the block and initialised; `into` does not overlap it.
         unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) }
     }
 
-    /// The bytes at `offset` for the one thread that fills or sends this part of the block.
+    /// The bytes at `offset`, for the only thread that fills or sends this part of the block.
     pub(crate) fn bytes_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
         let start = self.range(offset, len);
         // SAFETY: the range is inside the block, initialised (zeroed at birth), and borrowed
@@ -88,7 +90,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let layout = Block::layout(self.size).expect("it was allocated so");
+        let layout = Block::layout(self.size).expect("it was allocated with this layout");
         // SAFETY: allocated in `new` with this same layout.
         unsafe { dealloc(self.whole.as_ptr(), layout) }
     }
@@ -102,11 +104,12 @@ pub(crate) struct Stock {
     spare: Mutex<Vec<Block>>,
 }
 
-/// Chunks kept for reuse; more may be lent at once.
+/// The number of chunks kept for reuse. More may be in use at the same time.
 const KEPT: usize = 4;
 
 impl Stock {
-    /// Blocks carry messages of up to `chunk` bytes, or up to `max` in blocks of their own.
+    /// Makes a stock of blocks for messages of up to `chunk` bytes. Messages of up to `max` bytes
+    /// get larger blocks.
     pub(crate) fn new(chunk: usize, max: usize) -> Stock {
         Stock {
             chunk,
@@ -120,7 +123,7 @@ impl Stock {
     }
 
     /// A block with [`HEAD`] bytes, at least `len` bytes for a message, and padding behind it.
-    /// Gives the block and the capacity of its message part.
+    /// Returns the block and the capacity of its message part.
     pub(crate) fn take(&self, len: usize) -> Result<(Block, usize), Error> {
         let mut spare = self
             .spare
@@ -137,7 +140,7 @@ impl Stock {
         Ok((block, capacity))
     }
 
-    /// Room for a message of `len` bytes, in a block.
+    /// Reserves space for a message of `len` bytes, in a block.
     pub(crate) fn reserve(&self, len: usize) -> Result<Room, Error> {
         let (block, capacity) = self.take(len)?;
         Ok(Room {
@@ -147,22 +150,22 @@ impl Stock {
         })
     }
 
-    /// Takes such room back.
+    /// Takes the block of such a reservation back.
     pub(crate) fn cancel(&self, place: Place) {
         if let Place::Heap(block) = place {
             self.give(block);
         }
     }
 
-    /// Takes a block back. Never waits: a child forked while another thread was in here would wait
-    /// for ever.
+    /// Takes a block back. Never waits for the lock: if a process forks while another thread holds
+    /// the lock, the child would wait for ever.
     pub(crate) fn give(&self, block: Block) {
         let Ok(mut spare) = self.spare.try_lock() else {
             return;
         };
         let large = |block: &Block| block.size() > HEAD + self.chunk.next_multiple_of(ALIGN);
         if large(&block) {
-            // One long message's block is kept: the longest of late.
+            // Only one large block is kept: the last one that came back.
             spare.retain(|other| !large(other));
             spare.insert(0, block);
         } else if spare.len() < KEPT {

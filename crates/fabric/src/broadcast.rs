@@ -1,8 +1,9 @@
-//! One writer, many readers, each of which gets every message from the moment it came in.
+//! Broadcast: one writer and many readers. Each reader gets every message that is sent after it has
+//! joined.
 //!
-//! On one host the readers share one copy: the writer puts a message into a chunk, and its
-//! descriptor into each reader's lane. The chunk is free again when the last of them has released
-//! it. Readers can't write to the chunks. Over sockets each reader is sent its own copy.
+//! On one host, the readers share one copy: the writer puts a message into a chunk, and its
+//! descriptor into each reader's lane. The chunk is free again when the last reader has released
+//! it. Readers cannot write to the chunks. Over sockets, each reader gets its own copy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,10 +16,10 @@ use crate::shm::{self, Descriptor, Lane, Memory, Pool, Span, SLOTS};
 use crate::wait::Spinner;
 use crate::{stream, Config, Error, Incoming, Sender};
 
-/// The writer sleeps on one reader that lags, and looks at the others so often.
+/// The interval at which the writer checks all readers, while it sleeps on one that lags.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Looks that find no room between two looks at whether the readers live.
+/// The number of failed attempts to get space between two checks whether the readers are alive.
 const SELDOM: u32 = 32;
 
 /// The writing end. Readers [`crate::connect`] as to any server.
@@ -31,20 +32,20 @@ pub struct Broadcast {
     stop: Arc<Stop>,
 }
 
-/// What ends the sends of a [`Broadcast`], for any thread.
+/// Stops the sends of a [`Broadcast`], from any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
     is_set: AtomicBool,
-    /// Those whose sockets a send may wait at.
+    /// The peers at whose sockets a send may wait.
     peers: Mutex<Vec<Weak<Peer>>>,
 }
 
-/// What the readers on this host share.
+/// The memory that the readers on this host share.
 #[derive(Debug)]
 struct Shared {
     memory: Arc<Memory>,
     pool: Pool,
-    /// Messages put in all.
+    /// The total number of messages put.
     number: u64,
     readers: Vec<Reader>,
 }
@@ -55,13 +56,13 @@ struct Reader {
     lane: Arc<Lane>,
     /// The number of its first message.
     first: u64,
-    /// Messages in each chunk that came before it.
+    /// For each chunk, the number of messages sent in it before the reader joined.
     before: Vec<u32>,
 }
 
 impl Broadcast {
-    /// A writer without readers. Of the sizes those count that are named for messages to the
-    /// client, and `message_max`, which no message exceeds.
+    /// Creates a writer without readers. Of the sizes in `config`, it uses those for messages to
+    /// the client, and `message_max` as the longest message.
     ///
     /// # Errors
     /// [`Error::Misuse`] for impossible sizes.
@@ -80,7 +81,7 @@ impl Broadcast {
         })
     }
 
-    /// Lets a reader in, which gets all messages from now on.
+    /// Accepts a reader, which gets all messages from now on.
     ///
     /// # Errors
     /// As for [`Incoming::accept`].
@@ -110,12 +111,12 @@ impl Broadcast {
         Ok(())
     }
 
-    /// Sends a message to all readers. Waits while one of them holds too much; those that have gone
-    /// or died are dropped.
+    /// Sends a message to all readers. Waits while a reader has too many unread messages. Drops
+    /// readers that have gone or died.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] once it is stopped, and then some readers may get the
-    /// message.
+    /// [`Error::TooLong`]; [`Error::Closed`] when it is stopped, in which case some readers may
+    /// still get the message.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let max = self.config.message_max;
         if bytes.len() > max {
@@ -129,19 +130,19 @@ impl Broadcast {
         self.copies.retain(|reader| match reader.send(bytes) {
             Ok(()) => true,
             Err(error) => {
-                tracing::debug!("a reader is dropped: {error}");
+                tracing::debug!("dropping a reader: {error}");
                 false
             }
         });
         self.stop.check()
     }
 
-    /// What ends the send that waits, if one does, and all later ones.
+    /// The handle that ends a waiting send and all later ones.
     pub(crate) fn stop(&self) -> &Arc<Stop> {
         &self.stop
     }
 
-    /// Readers that have not been found to be gone.
+    /// The number of readers that are not known to be gone.
     pub fn readers(&self) -> usize {
         self.shared
             .as_ref()
@@ -217,8 +218,8 @@ impl Shared {
         let chunk = self.memory.map.len() / self.pool.len();
         let start = span.chunk as usize * chunk + span.offset as usize;
         let room = self.memory.map.range(start, bytes.len());
-        // SAFETY: `range` has checked that the room is inside the mapping, and the pool has given
-        // it to nobody else.
+        // SAFETY: `range` has checked that the space is inside the mapping, and the pool has given
+        // it to no other message.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len()) };
         self.pool.commit(span.chunk);
         for reader in &self.readers {
@@ -238,10 +239,10 @@ impl Shared {
         Ok(())
     }
 
-    /// Room for a message, if every reader has a slot for it, too.
+    /// Takes space for a message, if every reader also has a free slot for it.
     fn take(&mut self, len: u32) -> Option<Span> {
         let number = self.number;
-        // One that says nonsense is dropped.
+        // Drop readers with impossible counters.
         self.readers
             .retain(|reader| reader.lane.taken(number - reader.first).is_ok());
         if self.readers.iter().any(|reader| reader.is_full(number)) {
@@ -271,7 +272,7 @@ impl Reader {
             .map_or(true, |taken| put - taken >= SLOTS)
     }
 
-    /// Whether the writer may be waiting for it.
+    /// Whether the writer may be waiting for this reader.
     fn lags(&self, number: u64, sent: &[u32]) -> bool {
         let mut chunks = sent.iter().enumerate();
         self.is_full(number) || chunks.any(|(chunk, sent)| self.released(chunk as u32) != *sent)

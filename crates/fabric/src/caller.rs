@@ -1,14 +1,14 @@
-//! Who a client has shown itself to be, and what it may do as that.
+//! The identity of a client, and its permissions.
 
 use crate::admission::Source;
 use crate::{Identity, Role, Token};
 
-/// A client as a listener knows it. It outlives the connection's [`crate::Incoming`], so that later
-/// requests on the connection can be judged in the same way.
+/// A client's identity. It outlives the connection's [`crate::Incoming`], so that later requests on
+/// the connection can be checked in the same way.
 #[derive(Clone, Debug)]
 pub struct Caller {
     source: Source,
-    /// What it has proved. None where no token is asked for.
+    /// The token that it has proved. `None` if no token is required.
     token: Option<Token>,
 }
 
@@ -17,13 +17,13 @@ impl Caller {
         Caller { source, token }
     }
 
-    /// Where it comes from.
+    /// The source of its connection.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// Whose token the client has proved. None where none was asked for: at unix sockets, and after
-    /// a handoff.
+    /// The identity of the token that the client has proved. `None` if no token was required: at
+    /// unix sockets, and after a handoff.
     pub fn identity(&self) -> Option<&Identity> {
         self.token.as_ref().map(Token::identity)
     }
@@ -32,8 +32,8 @@ impl Caller {
         self.token.as_ref()
     }
 
-    /// Why the client may not do what takes the role `needed`, if it may not; `doing` is that, in
-    /// words, such as "have sessions". Clients at unix sockets are of the server's own user, or
+    /// Checks that the client may do something that requires the role `needed`. `doing` describes
+    /// it, such as "have sessions". Clients at unix sockets belong to the server's own user or
     /// root, and may do everything.
     ///
     /// # Errors

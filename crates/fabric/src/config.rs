@@ -1,4 +1,4 @@
-//! Sizes of a connection, decided by the server and told to the client.
+//! The sizes of a connection, which the server chooses and sends to the client.
 
 use std::time::Duration;
 
@@ -6,20 +6,21 @@ use crate::block::ALIGN;
 use crate::peer::SILENCE_TIME;
 use crate::Error;
 
-/// What the server allows on a connection. Directions are named from the server's side.
+/// The server's limits for a connection. Directions are named from the server's side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The longest message that the client may send; chunks of both directions are this long,
+    /// The longest message that the client may send. Chunks of both directions have this size,
     /// rounded up to whole pages. At most 16 MiB.
     pub message_max: usize,
     /// Memory for messages to the client, rounded up to at least two chunks. At most 1 GiB.
     pub send_pool_bytes: usize,
-    /// Memory for messages from the client, likewise. Small pools stay in the processor's cache.
+    /// Memory for messages from the client, with the same rounding and limit. Small pools stay in
+    /// the processor's cache.
     pub recv_pool_bytes: usize,
-    /// The longest message that the server may send. Those longer than a chunk get memory of their
-    /// own.
+    /// The longest message that the server may send. Messages longer than a chunk get separate
+    /// memory.
     pub large_max: usize,
-    /// A TCP peer whose machine has not answered for this long is taken for dead.
+    /// A TCP peer counts as dead if its machine has not answered for this long.
     pub silence: Duration,
 }
 
@@ -36,13 +37,13 @@ impl Default for Config {
     }
 }
 
-/// A [`Config`] in the form that both ends compute with, and in which it travels.
+/// A [`Config`] in the form that is sent and that both ends use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) message_max: u32,
     /// At least `message_max`, whole pages.
     pub(crate) chunk: u32,
-    /// Chunks from client to server.
+    /// The number of chunks from client to server.
     pub(crate) to_server: u32,
     pub(crate) to_client: u32,
     /// At least `message_max`.
@@ -95,7 +96,8 @@ impl Sizes {
         bytes
     }
 
-    /// Reads what a server sent, and refuses what [`Sizes::new`] would never have made.
+    /// Decodes the sizes that a server has sent, and refuses sizes that [`Sizes::new`] would never
+    /// make.
     pub(crate) fn decode(bytes: &[u8; Sizes::BYTES]) -> Result<Sizes, Error> {
         let field = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -125,13 +127,13 @@ impl Sizes {
         }
     }
 
-    /// Bytes in a pool of so many chunks.
+    /// The size in bytes of a pool with this number of chunks.
     pub(crate) fn pool(&self, chunks: u32) -> usize {
         chunks as usize * self.chunk as usize
     }
 
-    /// Of so many chunks of a link, those at the end that are for messages that are written where
-    /// they are sent from. Chunks for others are left, whatever a server says.
+    /// The number of a link's chunks, at the end of its memory, that are for reserved messages. At
+    /// least three chunks remain for other messages, whatever sizes a server sends.
     pub(crate) fn arena(&self, chunks: u32) -> u32 {
         let wanted = (self.large_max - self.message_max) / self.chunk;
         wanted.min(chunks.saturating_sub(3))

@@ -1,4 +1,4 @@
-//! The client's way to a server.
+//! Connecting to a server.
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,17 +23,17 @@ use crate::{
     file, null, relay, shm, stream, Address, Connection, Error, Handover, Token, Transport,
 };
 
-/// Connects to the server at `address` and gives the connection and the server's welcome.
+/// Connects to the server at `address`. Returns the connection and the server's welcome.
 ///
-/// `opening` is for the server's application (at most 64 KiB); it is sent after the server has
-/// proved that it knows the token, where there is one. TCP always needs one. `timeout` covers
-/// everything until the welcome. For [`Transport::Null`] and [`Transport::File`] there is no
-/// server: the address is not looked at and the welcome is empty.
+/// `opening` is for the server's application (at most 64 KiB). It is sent after the server has
+/// proved that it knows the token, if there is one. TCP always needs a token. `timeout` covers
+/// everything until the welcome. For [`Transport::Null`] and [`Transport::File`], there is no
+/// server: the address is ignored, and the welcome is empty.
 ///
 /// # Errors
 /// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::OtherKey`],
 /// [`Error::Forbidden`], [`Error::OldToken`], [`Error::Refused`] with the server's reason,
-/// [`Error::Version`], [`Error::NotManganese`], and the like.
+/// [`Error::Version`], [`Error::NotManganese`], and similar errors.
 pub fn connect(
     address: &Address,
     transport: Transport,
@@ -46,10 +46,11 @@ pub fn connect(
         Transport::File(path) => return Ok((file::connection(path, opening)?, Vec::new())),
         _ => {}
     }
-    // A server hands its clients to workers: whom the socket was connected to says nothing.
+    // A server may hand its clients to workers, so the process that accepted the socket need not be
+    // the peer. Do not watch it.
     let way = open(address, &transport, token, opening, false, timeout)?;
     let connection = match transport {
-        // Whatever forwards a socket passes bytes on and no descriptors.
+        // A program that forwards a socket passes only bytes, and no descriptors.
         Transport::Shm if way.fds.is_empty() => return Err(Error::Forwarded(name_of(address))),
         Transport::Shm => shm::client(way.peer, way.credentials, &way.sizes, way.fds)?,
         _ => stream::client(way.peer, way.credentials, &way.sizes),
@@ -57,12 +58,12 @@ pub fn connect(
     Ok((connection, way.welcome))
 }
 
-/// The layout of the bytes that go with a connection to another process.
+/// The version of the bytes that accompany a connection to another process.
 const HANDOVER: u8 = 1;
 
-/// As [`connect`] by the address's [`Address::socket_transport`], for another process that may not
-/// connect anywhere or know the token. That process makes a connection of what this gives with
-/// [`take_over`].
+/// Connects like [`connect`], with the address's [`Address::socket_transport`], on behalf of
+/// another process that may not connect to anything or know the token. That process makes a
+/// connection of the returned socket and bytes with [`take_over`].
 ///
 /// # Errors
 /// Those of [`connect`].
@@ -84,10 +85,11 @@ pub fn connect_for_another(
     Ok((socket, bytes.into()))
 }
 
-/// A connection that another process has made with [`connect_for_another`] to this address.
+/// Takes over a connection to this address that another process has made with
+/// [`connect_for_another`].
 ///
 /// # Errors
-/// [`Error::Misuse`] where the bytes are not what that process has got.
+/// [`Error::Misuse`] if the bytes are not those that the other process got.
 pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Connection, Error> {
     let wrong = || Error::Misuse("a handed-over connection comes with bytes that make no sense");
     let ([HANDOVER, sealed], rest) = bytes.split_first_chunk().ok_or_else(wrong)? else {
@@ -112,18 +114,18 @@ pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Con
     Ok(stream::client(peer, credentials, &sizes))
 }
 
-/// What a client has when the server has let it in.
+/// A client's resources after a server has accepted it.
 pub(crate) struct Way {
     pub(crate) peer: Arc<Peer>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sizes: Sizes,
     pub(crate) welcome: Vec<u8>,
-    /// What came with the welcome.
+    /// The descriptors that came with the welcome.
     pub(crate) fds: Vec<OwnedFd>,
 }
 
-/// Connects to a server, by shm, unix or tcp. `watch` is set where the process that listens is the
-/// one that stays at the other end.
+/// Connects to a server, by shm, unix or tcp. Set `watch` if the process that listens stays at the
+/// other end.
 pub(crate) fn open(
     address: &Address,
     transport: &Transport,
@@ -142,7 +144,7 @@ pub(crate) fn open(
     })
 }
 
-/// A server's name, for people.
+/// A server's name, for messages to the user.
 fn name_of(address: &Address) -> String {
     format!("the server at {address}")
 }
@@ -155,7 +157,7 @@ fn peer_at(address: &Address, line: Line, sizes: &Sizes, watch: bool) -> Arc<Pee
     })
 }
 
-/// A server that has let us in.
+/// A server that has accepted us.
 struct Met {
     line: Line,
     credentials: Option<Credentials>,
@@ -177,7 +179,7 @@ fn meet(
     };
     match transport {
         Transport::Null | Transport::File(_) => {
-            return Err(mismatch(address, "nobody answers there"))
+            return Err(mismatch(address, "this transport has no server"))
         }
         Transport::Tcp if !tcp => return Err(mismatch(address, "tcp needs a tcp: address")),
         Transport::Shm | Transport::Unix if tcp => {
@@ -213,7 +215,7 @@ fn meet(
     })
 }
 
-/// A connected socket that does not block, to the server itself, also where a relay is in between.
+/// A connected non-blocking socket to the server itself, also through a relay.
 pub(crate) fn reach(
     address: &Address,
     token: Option<&Token>,
@@ -236,9 +238,9 @@ pub(crate) fn reach(
     Ok(line.into_parts().0)
 }
 
-/// The line on which a handshake takes place, and its token, which is bound to the line where that
-/// is encrypted. `is_last` is false for a relay. A server that shows another key than the token
-/// names is told nothing.
+/// The line for a handshake, and its token. If the line is encrypted, the token is bound to it.
+/// `is_last` is false for a relay. If the server shows a key that the token does not name, this
+/// fails before anything is sent to the server.
 fn secure(
     socket: OwnedFd,
     encrypted: bool,
@@ -262,7 +264,7 @@ fn secure(
     Ok((Line::sealed(socket, agreed.seal), token))
 }
 
-/// A connected socket that does not block.
+/// A connected non-blocking socket.
 fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
     let unreachable = |source| Error::Unreachable {
         address: address.to_string(),
@@ -292,7 +294,7 @@ fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
     Err(unreachable(last))
 }
 
-/// The addresses of a host. Never none.
+/// The addresses of a host, at least one.
 pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
     let unknown = |source| Error::UnknownHost {
         host: host.into(),
@@ -324,8 +326,8 @@ fn dial_unix(address: &Address, deadline: &Deadline) -> io::Result<OwnedFd> {
     }
 }
 
-/// The user whose process listens at a unix address. None where nobody does, or so many wait there
-/// that nothing is to be found out.
+/// The user whose process listens at a unix address. `None` if no process listens there, or if its
+/// queue is full.
 pub(crate) fn sits_at(address: &Address) -> Option<u32> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).ok()?;
     socket.connect(&unix_address(address).ok()?).ok()?;
@@ -341,14 +343,16 @@ pub(crate) fn unix_address(address: &Address) -> io::Result<SockAddr> {
     }
 }
 
-/// A server of another user could see everything that is drawn.
+/// Whether a server of this user is trusted. A server of another user could see everything that is
+/// drawn.
 pub(crate) fn is_trusted(uid: u32) -> bool {
     uid == peer::own_uid() || uid == 0
 }
 
 fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
-    let found =
-        peer::credentials(socket).map_err(Error::io(format!("cannot tell who runs {server}")))?;
+    let found = peer::credentials(socket).map_err(Error::io(format!(
+        "cannot find the user that runs {server}"
+    )))?;
     match is_trusted(found.uid) {
         true => Ok(found),
         false => Err(Error::Auth(format!(
@@ -358,9 +362,13 @@ fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
     }
 }
 
-/// Agrees with the server on keys for all that follows.
+/// Agrees with the server on keys for the rest of the connection.
 fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::Agreed, Error> {
-    let disagreed = |error| Error::Auth(format!("{server} and we agree on no encryption: {error}"));
+    let disagreed = |error| {
+        Error::Auth(format!(
+            "cannot agree on an encryption with {server}: {error}"
+        ))
+    };
     let failed = || Error::io(format!("agreeing on keys with {server}"));
     let mut negotiation = Negotiation::client().map_err(disagreed)?;
     let mut buffer = vec![0; RECORD_MAX];
@@ -371,7 +379,7 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(Error::TimedOut(format!("connecting to {server}")))
             }
-            // A server that refuses at once may have closed already: its reason can still be read.
+            // A server that refuses at once may have closed already. Its reason can still be read.
             _ => {}
         }
         if negotiation.is_over() {
@@ -405,8 +413,8 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     }
 }
 
-/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`. An
-/// error comes with whether the other end has said anything.
+/// Exchanges the handshake's bytes. Received descriptors are added to `fds`. An error is
+/// accompanied by whether the other end has sent anything.
 fn talk(
     side: ClientSide<'_>,
     line: &Line,
@@ -428,7 +436,7 @@ fn talk_on(
     heard: &mut bool,
 ) -> Result<Agreed, Error> {
     let failed = || Error::io(format!("talking to {server}"));
-    // A server that refuses at once may have closed already: its reason can still be read.
+    // A server that refuses at once may have closed already. Its reason can still be read.
     let send = |bytes: &[u8]| match line.send_all(bytes, &[], deadline) {
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
             Err(Error::TimedOut(format!("connecting to {server}")))
@@ -458,7 +466,7 @@ fn talk_on(
         };
         if fds.len() > shm::DESCRIPTORS {
             return Err(Error::PeerMisbehaved(
-                "it sends descriptors that nobody wants",
+                "it sends more descriptors than it may",
             ));
         }
         *heard = true;

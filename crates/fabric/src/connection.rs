@@ -1,4 +1,4 @@
-//! The two halves of a connection, whatever carries it.
+//! The two halves of a connection over any transport.
 
 use std::fmt;
 use std::ptr;
@@ -37,7 +37,7 @@ impl Connection {
         (self.sender, self.receiver)
     }
 
-    /// The process at the other end, where the kernel knows it (shm and unix).
+    /// The process at the other end, if the kernel knows it (shm and unix).
     pub fn peer(&self) -> Option<Credentials> {
         self.peer
     }
@@ -52,7 +52,7 @@ impl fmt::Debug for Connection {
 }
 
 /// The sending half, for use from any number of threads. Dropping it closes this direction: the
-/// other end gets what was committed and then [`Error::Closed`].
+/// other end receives all committed messages, and then [`Error::Closed`].
 pub struct Sender {
     end: Arc<dyn SendEnd>,
 }
@@ -62,12 +62,12 @@ impl Sender {
         Sender { end }
     }
 
-    /// Memory for a message of up to `len` bytes or more, see [`Reservation::capacity`]. Waits
-    /// while the other end holds all there is.
+    /// Reserves memory for a message of `len` bytes, or more; see [`Reservation::capacity`]. Waits
+    /// while the other end holds all memory.
     ///
     /// # Errors
-    /// [`Error::TooLong`], [`Error::Closed`], [`Error::NoSpace`] after 10 s in which all memory was
-    /// held by reservations of this process, and what the transport says.
+    /// [`Error::TooLong`], [`Error::Closed`], [`Error::NoSpace`] if reservations of this process
+    /// have held all memory for 10 s, and errors of the transport.
     pub fn reserve(&self, len: usize) -> Result<Reservation, Error> {
         let max = self.end.max();
         if len > max {
@@ -81,17 +81,17 @@ impl Sender {
         })
     }
 
-    /// Sends the first `used` bytes of the reservation as one message, after which the reservation
-    /// stands for what is left behind them. Messages arrive in the order of their commits.
+    /// Sends the first `used` bytes of the reservation as one message. The reservation then has the
+    /// memory after them. Messages arrive in the order of their commits.
     ///
     /// # Errors
-    /// [`Error::Closed`] and what the transport says; the message is then lost.
+    /// [`Error::Closed`], and errors of the transport. The message is then lost.
     pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<(), Error> {
         self.place(reservation, used)?;
         self.end.commit(&mut reservation.room, used)
     }
 
-    /// Where the first `used` bytes of a reservation of ours lie.
+    /// The place of the first `used` bytes of a reservation on this connection.
     pub(crate) fn place<'a>(
         &self,
         reservation: &'a Reservation,
@@ -130,7 +130,7 @@ impl Sender {
         self.end.max()
     }
 
-    /// Nanoseconds that threads have spent waiting in `reserve` and `commit` so far.
+    /// The total time that threads have waited in `reserve` and `commit`, in nanoseconds.
     pub fn wait_time(&self) -> u64 {
         self.end.waited()
     }
@@ -150,36 +150,39 @@ impl fmt::Debug for Sender {
     }
 }
 
-/// Memory in which a message is being written. Dropping it gives back what was not committed.
+/// Memory for a message that the program writes. Dropping the reservation frees memory that was not
+/// committed.
 ///
-/// The memory may be visible to the other process from the start. It starts out with whatever
-/// earlier messages of this connection left there.
+/// The memory may be visible to the other process from the start. It is not cleared, and may hold
+/// bytes of earlier messages of this connection.
 pub struct Reservation {
     end: Arc<dyn SendEnd>,
     room: Room,
 }
 
 impl Reservation {
-    /// Where to write: [`Reservation::capacity`] bytes, 64-byte aligned, valid until the next
-    /// commit or drop.
+    /// The start of the memory: [`Reservation::capacity`] bytes, 64-byte aligned, valid until the
+    /// next commit or drop.
     pub fn ptr(&self) -> *mut u8 {
         self.room.ptr
     }
 
-    /// At least what was asked for; after a commit what is left, possibly nothing.
+    /// The number of bytes: at least the requested length, or after a commit the rest, which may be
+    /// 0.
     pub fn capacity(&self) -> usize {
         self.room.capacity
     }
 
-    /// Copies `bytes` to `offset`. Panics where they do not fit.
+    /// Copies `bytes` to `offset`. Panics if they do not fit.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
         let room = self.room.capacity;
         assert!(
             offset <= room && bytes.len() <= room - offset,
             "write beyond the reservation"
         );
-        // SAFETY: the target lies inside the reservation, which nobody else on this side writes to
-        // while `self` is borrowed exclusively; `bytes` cannot overlap it, being an ordinary slice.
+        // SAFETY: the target lies inside the reservation. No other thread of this process writes to
+        // it, because `self` is borrowed exclusively. `bytes` is an ordinary slice and cannot
+        // overlap it.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.room.ptr.add(offset), bytes.len()) }
     }
 }
@@ -199,8 +202,8 @@ impl fmt::Debug for Reservation {
     }
 }
 
-// SAFETY: a reservation owns its range of memory, which belongs to no thread; the pointer is only
-// handed out raw.
+// SAFETY: a reservation owns its range of memory, which belongs to no thread. Callers get only a
+// raw pointer.
 unsafe impl Send for Reservation {}
 // SAFETY: through a shared reference only the raw pointer and the capacity can be read.
 unsafe impl Sync for Reservation {}
@@ -211,9 +214,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The next message, where it lies. None when `timeout` passes first; without one, waits until
-    /// a message comes or the other end is gone. What was sent before the other end closed is still
-    /// received.
+    /// Receives the next message in place. Returns `None` if `timeout` passes first. Without a
+    /// timeout, waits until a message comes or the other end is gone. Messages that were sent
+    /// before the other end closed are still received.
     ///
     /// # Errors
     /// [`Error::Closed`], [`Error::PeerMisbehaved`] (every later call too), [`Error::NoPeer`].
@@ -221,10 +224,10 @@ impl Receiver {
         self.recv_or(timeout, || ())
     }
 
-    /// The same, and does `idle` before it goes to sleep.
+    /// Does the same as [`Receiver::recv`], and calls `idle` before it sleeps.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`Receiver::recv`].
     pub fn recv_or(
         &mut self,
         timeout: Option<Duration>,
@@ -233,8 +236,8 @@ impl Receiver {
         self.end.recv(timeout, &mut idle)
     }
 
-    /// From now on goes to sleep at once where there is no message: for what comes rarely, or much
-    /// at a time.
+    /// From now on, `recv` sleeps at once if there is no message. Use this if messages come rarely,
+    /// or many at a time.
     pub fn never_spin(&mut self) {
         self.end.never_spin();
     }
@@ -252,8 +255,8 @@ impl fmt::Debug for Receiver {
     }
 }
 
-/// What a transport does to send. `reserve` is never asked for more than `max`, `commit` never for
-/// more than the room's capacity.
+/// The sending end of a transport. `reserve` is never called with more than `max`, and `commit`
+/// never with more than the room's capacity.
 pub(crate) trait SendEnd: Send + Sync {
     fn reserve(&self, len: usize) -> Result<Room, Error>;
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error>;
@@ -262,16 +265,16 @@ pub(crate) trait SendEnd: Send + Sync {
     fn max(&self) -> usize;
     fn waited(&self) -> u64;
 
-    /// Nothing to do for what leads to no other process.
+    /// Does nothing for transports without a peer.
     fn hang_up(&self) {}
 
-    /// The sender by shared memory that this is, if it is one.
+    /// This sender, if it sends through shared memory.
     fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
         None
     }
 }
 
-/// What a transport does to receive.
+/// The receiving end of a transport.
 pub(crate) trait ReceiveEnd: Send {
     /// `idle` is called before each sleep.
     fn recv(
@@ -290,7 +293,7 @@ pub(crate) struct Room {
     pub(crate) place: Place,
 }
 
-/// Where a reservation's memory comes from.
+/// The origin of a reservation's memory.
 pub(crate) enum Place {
     /// The rest of a chunk of the shared pool, from `offset` on.
     Chunk {
@@ -302,6 +305,6 @@ pub(crate) enum Place {
         slot: usize,
     },
     Heap(Block),
-    /// Nothing is left to give back.
+    /// Nothing is left to free.
     Spent,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a connection, each as one sentence for the person who reads it.
+//! The errors of connections. Each is shown as one sentence to the user.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,43 +6,43 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The other end closed the connection or died. Says who that was.
+    /// The other end closed the connection or died. Holds the name of the other end.
     #[error("{0} has closed the connection or ended")]
     Closed(String),
 
     #[error("timed out while {0}")]
     TimedOut(String),
 
-    /// The other end's own words on why it does not want us.
+    /// The other end has refused us. Holds its reason.
     #[error("refused: {0}")]
     Refused(String),
 
-    /// The same, and it is worth coming again.
+    /// The other end has refused us for now. Holds its reason; a later attempt may succeed.
     #[error("refused for now: {0}")]
     NotNow(String),
 
     #[error("not authenticated: {0}")]
     Auth(String),
 
-    /// The other end's own words on what our token does not permit.
+    /// Our token does not permit the request. Holds the other end's reason.
     #[error("not permitted: {0}")]
     Forbidden(String),
 
     /// A server has shown a key that the token does not name.
-    #[error("{server} shows the key {key}, which {known} does not name. Compare it with `mgn token key` on the server's host: if it is the same, make a new token there and copy it here; otherwise somebody is in between")]
+    #[error("{server} shows the key {key}, which {known} does not name. Compare it with `mgn token key` on the server's host: if it is the same, make a new token there and copy it here; otherwise the connection may be intercepted")]
     OtherKey {
         server: String,
-        /// Where the key is that was expected.
+        /// The place where the expected key is stored.
         known: String,
         key: String,
     },
 
-    /// A token file of 64 digits, which names neither a role nor a server, was to be used over a
+    /// A token file of 64 digits, which names neither a role nor a server, cannot be used over a
     /// network.
     #[error("the token {0} has the format of earlier releases and cannot be used over a network; {new}", new = crate::token::NEW)]
     OldToken(String),
 
-    /// The other end broke the protocol; the connection is of no further use.
+    /// The other end broke the protocol. The connection cannot be used any more.
     #[error("the other end broke the protocol: {0}")]
     PeerMisbehaved(&'static str),
 
@@ -61,12 +61,13 @@ pub enum Error {
     #[error("the host {host} has no known address: {source}; check the spelling of its name")]
     UnknownHost { host: String, source: io::Error },
 
-    /// Shared memory cannot reach the server, although its socket does. Says who that is.
+    /// The server cannot be reached through shared memory, although its socket can. Holds the
+    /// server's name.
     #[error("{0} is at the far end of a forwarded socket (for example by ssh), which cannot share memory; use --transport unix")]
     Forwarded(String),
 
-    /// A unix socket took the connection, and then closed it before anything was said. Says who
-    /// should have been there.
+    /// A unix socket accepted the connection, and closed it before anything was sent. Holds the
+    /// expected server's name.
     #[error("{0} closed the connection before it sent anything; if ssh forwards the socket, no server is at its far end")]
     Mute(String),
 
@@ -79,7 +80,7 @@ pub enum Error {
     #[error("{0}")]
     Token(String),
 
-    /// What this process was told about its job makes no sense, or is not enough.
+    /// The description of this process's job makes no sense, or is incomplete.
     #[error("{0}")]
     Job(String),
 
@@ -90,11 +91,11 @@ pub enum Error {
         why: String,
     },
 
-    /// A message longer than this direction of the connection carries.
+    /// A message is longer than this direction of the connection permits.
     #[error("a message of {len} bytes is longer than the connection's limit of {max}")]
     TooLong { len: usize, max: usize },
 
-    /// Every chunk is held by a reservation that nobody commits or drops.
+    /// Every chunk is held by a reservation that this process neither commits nor drops.
     #[error("all {0} chunks of the connection are held by unfinished reservations")]
     NoSpace(usize),
 
@@ -102,39 +103,40 @@ pub enum Error {
     #[error("there is no memory for {0} bytes")]
     NoMemory(usize),
 
-    /// A message was longer than the memory that was given to receive it. What fits was received.
-    #[error("a message of {len} bytes was received into {room}")]
+    /// A message was longer than the memory of its receive. The first bytes, which fit, were
+    /// received.
+    #[error("a message of {len} bytes was received into memory of {room} bytes")]
     Truncated { len: usize, room: usize },
 
-    /// The operation was given up before it was matched.
+    /// The operation was cancelled before it was matched.
     #[error("cancelled")]
     Cancelled,
 
-    /// A receive waits for a message that cannot come: its sender has used up its envelopes on
-    /// others that nobody receives.
+    /// A receive waits for a message that cannot come, because other, unreceived messages hold all
+    /// its sender's envelopes.
     #[error("{0} unreceived messages are queued before it; receive those first")]
     Starved(u32),
 
-    /// The peer offers no memory by this key, or does not any more.
+    /// The peer does not offer memory under this key, or no longer does.
     #[error("the other end offers no such memory")]
     NotOffered,
 
-    /// The peer's memory is smaller than what was to be written or read.
+    /// The access reaches beyond the memory that the peer offers.
     #[error("{len} bytes at offset {offset} reach beyond the memory that the other end offers")]
     OutOfRange { offset: u64, len: usize },
 
-    /// A transport that nobody answers on (null, file) was asked to wait for a message.
+    /// A receive on a transport without a peer (null, file).
     #[error("this transport has no peer")]
     NoPeer,
 
     #[error("{path}: {why}", path = path.display())]
     BadRecording { path: PathBuf, why: String },
 
-    /// A setting that makes no sense: where it stands, and why.
+    /// A setting makes no sense. Holds its place and the reason.
     #[error("{0}")]
     Settings(String),
 
-    /// The caller asked for something that makes no sense.
+    /// The caller has used the interface incorrectly.
     #[error("{0}")]
     Misuse(&'static str),
 }

@@ -6,7 +6,8 @@
 //! message   := length:u32  bytes
 //! ```
 //!
-//! A message is written at once, so a program that is killed leaves everything it sent.
+//! Each message is written at once, so if a program is killed, the recording has everything that it
+//! sent.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write};
@@ -26,7 +27,7 @@ const MAGIC: [u8; 8] = *b"MGNREC\0\x01";
 /// The longest message that a recording may hold.
 pub(crate) const LONGEST: usize = 1 << 30;
 
-/// A message's length in front of it.
+/// The size of the length in front of each message.
 const PREFIX: usize = 4;
 
 pub(crate) fn connection(path: &Path, opening: &[u8]) -> Result<Connection, Error> {
@@ -47,7 +48,7 @@ struct Recorder {
 pub(crate) struct Recording {
     path: PathBuf,
     file: File,
-    /// Bytes up to the end of the last whole message.
+    /// The length of the file up to the end of the last whole message.
     len: u64,
     failed: Option<Error>,
     /// A forked child must not write into its parent's recording.
@@ -71,11 +72,11 @@ impl Recording {
         })
     }
 
-    /// Writes a message of at most [`LONGEST`] bytes, which lies in pieces.
+    /// Writes a message of at most [`LONGEST`] bytes, which consists of several pieces.
     pub(crate) fn write(&mut self, message: &[IoSlice<'_>]) -> Result<(), Error> {
         if self.owner != std::process::id() {
             return Err(Error::Misuse(
-                "a recording belongs to the process that began it",
+                "only the process that began a recording may write to it",
             ));
         }
         if let Some(error) = &self.failed {
@@ -91,7 +92,7 @@ impl Recording {
                 Ok(())
             }
             Err(source) => {
-                // What was written of the message goes, so that the recording can be played.
+                // Remove the partly written message, so that the recording can be played.
                 let _ = self.file.set_len(self.len);
                 let doing = format!("cannot record to {}", self.path.display());
                 let error = Error::Io { doing, source };
@@ -143,13 +144,14 @@ impl SendEnd for Recorder {
     }
 }
 
-/// Reads a recording. Nothing in it is believed: a length only counts as far as bytes follow.
+/// Reads a recording. The contents are not trusted: memory is allocated only as far as bytes
+/// follow, whatever a length says.
 pub struct Player<R = BufReader<File>> {
     path: PathBuf,
     input: R,
     opening: Vec<u8>,
     messages: u64,
-    /// Bytes that have been read or passed over.
+    /// The number of bytes that have been read or skipped.
     position: u64,
 }
 
@@ -166,7 +168,7 @@ impl Player {
         Player::new(BufReader::with_capacity(64 << 10, file), path)
     }
 
-    /// The first bytes of the next message, and how many follow.
+    /// The first `N` bytes of the next message, and the number of bytes that follow.
     pub(crate) fn next_head<const N: usize>(&mut self) -> Result<Option<([u8; N], usize)>, Error> {
         let Some(len) = self.next_length()? else {
             return Ok(None);
@@ -181,7 +183,7 @@ impl Player {
         }
     }
 
-    /// Passes over `len` bytes, which [`Player::read_at`] then gives at the place that this says.
+    /// Skips `len` bytes, and returns their position for [`Player::read_at`].
     pub(crate) fn skip(&mut self, len: usize) -> Result<u64, Error> {
         let size = self.input.get_ref().metadata();
         let size = size.map_err(|source| self.unreadable(source))?.len();
@@ -207,7 +209,7 @@ impl Player {
 }
 
 impl<R: Read> Player<R> {
-    /// Plays from any source; `path` is for messages to people.
+    /// Plays from any source. `path` is for error messages.
     pub fn new(input: R, path: &Path) -> Result<Player<R>, Error> {
         let mut player = Player {
             path: path.into(),
@@ -218,7 +220,7 @@ impl<R: Read> Player<R> {
         };
         let mut magic = [0; 8];
         if player.fill(&mut magic)? < magic.len() || magic[..7] != MAGIC[..7] {
-            return Err(player.bad("it is no recording made by Manganese"));
+            return Err(player.bad("it is not a recording made by Manganese"));
         }
         if magic[7] != MAGIC[7] {
             let (theirs, ours) = (magic[7], MAGIC[7]);
@@ -240,15 +242,16 @@ impl<R: Read> Player<R> {
         Ok(player)
     }
 
-    /// What the recorded client said first.
+    /// The opening of the recorded client.
     pub fn opening(&self) -> &[u8] {
         &self.opening
     }
 
-    /// The next message; None at the end of the recording.
+    /// The next message, or `None` at the end of the recording.
     ///
     /// # Errors
-    /// [`Error::BadRecording`] where it ends in the middle of a message or a length is impossible.
+    /// [`Error::BadRecording`] if the recording ends in the middle of a message, or if a length is
+    /// impossible.
     pub fn next_message(&mut self) -> Result<Option<Message>, Error> {
         let Some(len) = self.next_length()? else {
             return Ok(None);
@@ -256,7 +259,7 @@ impl<R: Read> Player<R> {
         Ok(Some(self.rest(len)?))
     }
 
-    /// How long the next message is, which then has to be read or passed over.
+    /// The length of the next message, which the caller must then read or skip.
     fn next_length(&mut self) -> Result<Option<usize>, Error> {
         let Some(len) = self.length()? else {
             return Ok(None);
@@ -298,7 +301,7 @@ impl<R: Read> Player<R> {
         Ok(Message::of_block(block, len))
     }
 
-    /// A length, or None at the end of the file.
+    /// Reads a length. Returns `None` at the end of the file.
     fn length(&mut self) -> Result<Option<usize>, Error> {
         let mut bytes = [0; PREFIX];
         match self.fill(&mut bytes)? {
@@ -311,7 +314,7 @@ impl<R: Read> Player<R> {
         }
     }
 
-    /// Reads until `into` is full or the file ends; gives the bytes read.
+    /// Reads until `into` is full or the file ends. Returns the number of bytes read.
     fn fill(&mut self, into: &mut [u8]) -> Result<usize, Error> {
         let mut got = 0;
         while got < into.len() {
@@ -414,7 +417,7 @@ mod tests {
             .to_string()
             .contains("message 1"));
         let error = Player::new(&b"#!/bin/sh\nexit"[..], Path::new("x")).unwrap_err();
-        assert!(error.to_string().contains("no recording"));
+        assert!(error.to_string().contains("not a recording"));
         let error = Player::new(&b"MGNREC\0\x09rest"[..], Path::new("x")).unwrap_err();
         assert!(error.to_string().contains("version 9"));
     }

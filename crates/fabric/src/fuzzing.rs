@@ -1,5 +1,5 @@
-//! The fuzz targets of this crate: each decoder of bytes that peers, files and launchers give.
-//! Nothing may panic, hang, or take more memory than it was given bytes.
+//! The fuzz targets of this crate: the decoders of bytes from peers, files and launchers. They must
+//! not panic, hang, or allocate more memory than the input justifies.
 
 use std::fs::{self, File};
 use std::io::{IoSlice, IoSliceMut, Read, Write};
@@ -24,13 +24,13 @@ use crate::stream::StreamReceiver;
 use crate::tls::Negotiation;
 use crate::{Address, Error, Incoming, Token, Transport};
 
-/// A server's end of a TLS negotiation, with a key that no run before had.
+/// A server's end of a TLS negotiation, with a new key.
 fn tls_server() -> Negotiation {
     let key = crate::ServerKey::generate().unwrap();
     Negotiation::server(crate::tls::server_config(&key).unwrap()).unwrap()
 }
 
-/// What is tried when nothing more can come, and therefore returns at once.
+/// A time limit for calls that must return at once, because no more data can come.
 const SOON: Option<Duration> = Some(Duration::from_secs(5));
 
 pub const TARGETS: &[Target] = &[
@@ -171,7 +171,7 @@ fn handshake(bytes: &[u8]) {
     }
 }
 
-/// Negotiates keys with an end that says `bytes`.
+/// Negotiates keys with an end that sends `bytes`.
 fn negotiation(mut negotiation: Negotiation, mut bytes: &[u8]) {
     while !bytes.is_empty() && !negotiation.is_over() {
         let (now, after) = bytes.split_at(negotiation.wants().min(bytes.len()));
@@ -184,20 +184,20 @@ fn negotiation(mut negotiation: Negotiation, mut bytes: &[u8]) {
     assert!(!negotiation.is_over());
 }
 
-/// Each end's keys are the other's.
+/// A seal with the same keys in both directions, so that it can decrypt its own records.
 fn seal() -> Seal {
     Seal::handed_over(&[7; Seal::BYTES])
 }
 
-/// What [`records`] is given: whether and where a record is damaged, then what the peer says.
+/// A seed for [`records`]: whether and where a record is damaged, then the peer's data.
 fn sealed() -> Vec<u8> {
     let mut bytes = vec![0, 0, 0];
     bytes.extend([3; 700]);
     bytes
 }
 
-/// An encrypted connection. Bytes of somebody without the keys are refused. What the peer has
-/// sent arrives up to the first byte that was changed on its way, and nothing after that.
+/// An encrypted connection. Bytes from a sender without the keys are refused. The peer's data
+/// arrives up to the record that was changed, and nothing after it.
 fn records(bytes: &[u8]) {
     let received = |wire: &[u8]| {
         let (mut near, far) = UnixStream::pair().unwrap();
@@ -243,7 +243,7 @@ fn records(bytes: &[u8]) {
 }
 
 fn stream(bytes: &[u8]) {
-    // More does not fit into the socket.
+    // More bytes do not fit in the socket's buffer.
     let bytes = &bytes[..bytes.len().min(100_000)];
     let (mut near, far) = UnixStream::pair().unwrap();
     near.write_all(bytes).unwrap();
@@ -321,7 +321,7 @@ fn path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// What a server's process tells another about a client.
+/// The data with which a server's process hands a client to another process.
 fn handoff(bytes: &[u8]) {
     let null = File::open("/dev/null").unwrap();
     if let Ok(incoming) = Incoming::from_handoff(null.into(), bytes) {

@@ -1,4 +1,4 @@
-//! How two ends agree to talk, before anything else is sent.
+//! The handshake of two ends, before anything else is sent.
 //!
 //! ```text
 //! client: hello     magic, version, transport, nonce, whether it has a token and its identifier, length of opening
@@ -7,15 +7,16 @@
 //! server: verdict   sizes and welcome                                           or a refusal
 //! ```
 //!
-//! A proof is a MAC, keyed with the token, over everything that was said, so the token itself never
-//! travels, an old answer cannot be sent again, and each end knows that the other one has it. The
-//! identifier tells the server which of its tokens is meant; with that, the server knows the
-//! client's role. The bytes that follow are not protected by it: a token keeps strangers out, it
-//! does not hide anything. Where everything is encrypted ([`crate::tls`]), this is said inside, and
-//! the key is the token bound to the channel.
+//! A proof is a MAC, keyed with the token, over all bytes exchanged so far. So the token itself is
+//! never sent, an old answer cannot be replayed, and each end knows that the other one has the
+//! token. The identifier tells the server which of its tokens the client has, and so the client's
+//! role. The handshake does not protect the bytes that follow: a token keeps strangers out, but
+//! does not hide anything. If everything is encrypted ([`crate::tls`]), the handshake takes place
+//! inside the encryption, and its key is the token bound to the channel.
 //!
-//! Nothing here does I/O: [`ServerSide`] and [`ClientSide`] are told what came and say what to send
-//! and how many bytes they want next, so that they never read what belongs to the connection.
+//! Nothing here does I/O. [`ServerSide`] and [`ClientSide`] get the received bytes, and return the
+//! bytes to send and the number of bytes to read next. So they never read bytes that belong to the
+//! connection.
 
 mod client;
 mod server;
@@ -27,12 +28,12 @@ pub(crate) use server::{Known, Progress, ServerSide};
 use crate::token::{Token, TokenId};
 use crate::{Error, Transport};
 
-/// The version of everything in this crate that two processes must agree on.
+/// The version of all protocols of this crate between two processes.
 pub(crate) const VERSION: u16 = 5;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 
-/// The longest opening, which the server takes before it knows the client.
+/// The longest opening, which the server reads before it has authenticated the client.
 pub(crate) const OPENING_MAX: usize = 64 << 10;
 /// The longest welcome.
 pub(crate) const WELCOME_MAX: usize = 4 << 20;
@@ -44,23 +45,23 @@ const PROOF: usize = 32;
 
 /// magic, version u16, transport u8, has token u8, opening length u32, nonce, token's identifier
 const HELLO: usize = 8 + 2 + 1 + 1 + 4 + NONCE + TokenId::BYTES;
-/// Where the identifier is.
+/// The position of the identifier.
 const ID: usize = HELLO - TokenId::BYTES;
 /// magic, version u16, refusal u8, wants token u8, length of reason u32, nonce, proof
 const CHALLENGE: usize = 8 + 2 + 1 + 1 + 4 + NONCE + PROOF;
 /// refusal u8, 3 zero bytes, length of reason or of the welcome u32
 const VERDICT: usize = 8;
 
-/// Why a server refuses, so that the client can tell what to say.
+/// The kind of a refusal, from which the client makes its error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Refusal {
     /// The application's own reason.
     Application = 1,
     Auth = 2,
     Protocol = 3,
-    /// The application's own reason, which will pass.
+    /// The application's own reason, which is temporary.
     Later = 4,
-    /// The client's token does not permit what it wants.
+    /// The client's token does not permit its request.
     Role = 5,
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn transport(code: u8) -> Option<Transport> {
     }
 }
 
-/// Everything both ends have said when a proof is made.
+/// All bytes that both ends have sent when a proof is made.
 struct Transcript<'a> {
     hello: &'a [u8; HELLO],
     server_nonce: &'a [u8; NONCE],
@@ -101,7 +102,7 @@ struct Transcript<'a> {
 }
 
 impl Transcript<'_> {
-    /// What the server shows. It comes first, so that a client tells an impostor nothing.
+    /// The server's proof. It comes first, so that a client reveals nothing to an impostor.
     fn server_proof(&self, token: &Token) -> blake3::Hash {
         self.proof(token, b"mgn fabric server")
     }
@@ -128,7 +129,7 @@ fn half(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
 }
 
-/// A reason as text fit for a terminal: it comes from an end that may not be ours.
+/// A reason as text that a terminal can show. The other end may not be trusted.
 fn reason(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes)
         .chars()

@@ -1,4 +1,4 @@
-//! The lasting key of a server, by which clients recognise it in TLS.
+//! The permanent key of a server, by which clients recognise it in TLS.
 
 use std::fmt;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::Error;
 
 const WHAT: &str = "the server's key";
 
-/// An Ed25519 private key in front of its 32 bytes (RFC 8410).
+/// The DER prefix of the 32 bytes of an Ed25519 private key (RFC 8410).
 const PRIVATE: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// Likewise of a public key.
+/// The DER prefix of the 32 bytes of an Ed25519 public key.
 const PUBLIC: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 
-/// What the text of a public key begins with.
+/// The prefix of a public key's text.
 const KIND: &str = "ed25519:";
 
 /// An Ed25519 public key. Its text is `ed25519:` and 64 hexadecimal digits.
@@ -37,15 +37,15 @@ pub struct ServerKey {
 }
 
 impl ServerKey {
-    /// A key that lasts as long as this process.
+    /// A new key, which is not stored.
     pub(crate) fn generate() -> Result<ServerKey, Error> {
         let mut seed = [0; 32];
         random(&mut seed);
         ServerKey::new(&seed)
     }
 
-    /// The key in `path`, a file that only its owner may read. Where no such file is, a new key is
-    /// written there.
+    /// Reads the key in `path`, a file that only its owner may read. If there is no file, writes a
+    /// new key there.
     ///
     /// # Errors
     /// [`Error::Token`] for a file that others can read or that holds no key, [`Error::Io`].
@@ -60,10 +60,10 @@ impl ServerKey {
         ServerKey::parse(path, &String::from_utf8_lossy(&text))
     }
 
-    /// The key in `path`.
+    /// Reads the key in `path`.
     ///
     /// # Errors
-    /// Likewise, and [`Error::Io`] where no such file is.
+    /// As for [`ServerKey::read_or_create`], and [`Error::Io`] if there is no such file.
     pub fn read(path: &Path) -> Result<ServerKey, Error> {
         let (text, _) = secret_file::read(path, WHAT)?;
         ServerKey::parse(path, &text)
@@ -72,7 +72,7 @@ impl ServerKey {
     fn parse(path: &Path, text: &str) -> Result<ServerKey, Error> {
         let seed = digits(text.trim()).ok_or_else(|| {
             let shown = path.display();
-            Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits; remove it to have a new one, which clients then have to be told"))
+            Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits; remove it, so that a new key is made, and then make new tokens for the clients"))
         })?;
         ServerKey::new(&seed)
     }
@@ -98,7 +98,7 @@ impl ServerKey {
 }
 
 impl PublicKey {
-    /// From its SubjectPublicKeyInfo. None for keys of another kind.
+    /// Reads a key from its SubjectPublicKeyInfo. Returns `None` for keys of another kind.
     pub(crate) fn from_der(der: &[u8]) -> Option<PublicKey> {
         Some(PublicKey(der.strip_prefix(&PUBLIC)?.try_into().ok()?))
     }

@@ -1,18 +1,18 @@
-//! Connections between processes: ordered messages with credits, over shared memory, unix sockets
-//! or TCP, or into a file or nowhere.
+//! Connections between processes: ordered messages with flow control by credit, over shared memory,
+//! unix sockets or TCP. Messages can also be recorded to a file, or discarded.
 //!
 //! A message is written once, into memory that the transport owns ([`Sender::reserve`],
-//! [`Sender::commit`]), and read where it lies ([`Receiver::recv`]). What the receiver holds it
-//! has not yet paid for: when it holds everything, the sender waits. Nothing here knows what the
-//! bytes mean.
+//! [`Sender::commit`]), and is read in place ([`Receiver::recv`]). Messages that the receiver holds
+//! use up the credit: when they take all the memory, the sender waits. This crate does not
+//! interpret the bytes.
 //!
-//! Servers [`Listener::bind`] and give each [`Incoming`] client an answer; clients [`connect`]. The
-//! server decides about sizes ([`Config`]). Over shared memory the server creates and seals the
-//! memory, but for that which a client shares with several servers ([`Multicast`]), and each end
-//! treats whatever it reads there as hostile.
+//! Servers call [`Listener::bind`], and accept or refuse each [`Incoming`] client. Clients call
+//! [`connect`]. The server chooses the sizes ([`Config`]). Over shared memory, the server creates
+//! and seals the memory, except the memory that a client shares with several servers
+//! ([`Multicast`]). Each end treats all data that it reads there as hostile.
 
-// Heads and descriptors lie in shared memory as this machine writes its numbers, and everything
-// that travels is little-endian.
+// Heads and descriptors lie in shared memory in the machine's byte order, and everything that is
+// sent is little-endian.
 #[cfg(target_endian = "big")]
 compile_error!("Manganese runs on little-endian machines only");
 
@@ -71,6 +71,6 @@ pub use token::{Identity, Role, Token, TokenId};
 pub use tune::{tune, tune_partner, Tuned};
 pub use wait::Spinner;
 
-/// What a process needs to know to take over a connection that another one has made or accepted. It
-/// may contain the keys of the connection, so it is wiped.
+/// The data that a process needs to take over a connection that another process has made or
+/// accepted. It may contain the connection's keys, so it is wiped from memory.
 pub type Handover = zeroize::Zeroizing<Vec<u8>>;

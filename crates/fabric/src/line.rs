@@ -1,4 +1,4 @@
-//! A socket, and what protects its bytes.
+//! A socket, and the encryption of its bytes.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,15 +15,15 @@ use crate::wait::{ready, Deadline};
 #[derive(Debug)]
 pub(crate) struct Line {
     socket: OwnedFd,
-    /// Set where everything is encrypted.
+    /// Set if everything is encrypted.
     pub(crate) seal: Option<Box<Seal>>,
-    /// Something was sent that the peer's machine may not have acknowledged. Set after sending, so
-    /// that whoever clears it before asking misses nothing.
+    /// Data was sent that the peer's machine may not have acknowledged. It is set after sending, so
+    /// a thread that clears it before checking misses nothing.
     pub(crate) is_awaiting: AtomicBool,
 }
 
 impl Line {
-    /// A line on which everything is in clear.
+    /// A line without encryption.
     pub(crate) fn clear(socket: OwnedFd) -> Line {
         Line::new(socket, None)
     }
@@ -44,8 +44,8 @@ impl Line {
         (self.socket, self.seal)
     }
 
-    /// Sends without waiting. After [`Errno::AGAIN`] the same bytes have to be the first that are
-    /// sent next, see [`Seal::send`].
+    /// Sends without waiting. After [`Errno::AGAIN`], the next call must begin with the same bytes;
+    /// see [`Seal::send`].
     pub(crate) fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
         let sent = self.send_some(slices);
         self.is_awaiting.store(true, Ordering::Relaxed);
@@ -94,8 +94,8 @@ impl Line {
         }
     }
 
-    /// Likewise, and takes the descriptors that come along, as they do with what is not encrypted.
-    /// 0 at the end.
+    /// Receives without waiting, with descriptors, which can accompany only unencrypted bytes.
+    /// Returns 0 at the end.
     pub(crate) fn recv_with(&self, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
         match &self.seal {
             None => passing::recv(&self.socket, into, fds, false),
@@ -103,8 +103,8 @@ impl Line {
         }
     }
 
-    /// Sends everything, with descriptors along the first byte where nothing is encrypted. TimedOut
-    /// when it does not go in time.
+    /// Sends everything. On an unencrypted line, descriptors accompany the first byte. Fails with
+    /// `TimedOut` if the deadline passes first.
     pub(crate) fn send_all(
         &self,
         mut bytes: &[u8],
@@ -132,7 +132,7 @@ impl Line {
         Ok(())
     }
 
-    /// Whether something can be received of which the socket doesn't tell.
+    /// Whether data can be received that causes no socket event.
     pub(crate) fn has_unread(&self) -> bool {
         self.seal.as_ref().is_some_and(|seal| seal.has_unread())
     }

@@ -1,4 +1,4 @@
-//! The server's door.
+//! Accepting clients.
 
 mod bind;
 mod incoming;
@@ -32,57 +32,59 @@ use crate::{tls, Access, Address, Error, ServerKey, Transport};
 use bind::Cleanup;
 use pending::{Demands, Pending};
 
-/// How long a client may take to show who it is.
+/// The time limit for a client to authenticate.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 
-/// Clients in the handshake at once, at most and at least, and the part of this process's
-/// descriptors that they may take in between.
+/// Clients may be in the handshake at the same time up to a limit: one per `DESCRIPTORS`
+/// descriptors that this process may have, within `PENDING_MIN` and `PENDING_MAX`.
 const PENDING_MAX: usize = 1024;
 const PENDING_MIN: usize = 64;
 const DESCRIPTORS: usize = 4;
 
-/// Clients that are taken at once, before those in the handshake are heard again.
+/// The number of clients that are accepted in one go, before clients in the handshake are served
+/// again.
 const BATCH: usize = 16;
 
-/// Listens at an address and leads clients through the handshake. Clients that are slow or hostile
-/// hold up nobody else.
+/// Listens at an address and leads clients through the handshake. Slow or hostile clients do not
+/// delay others.
 ///
-/// Poll it ([`AsFd`]) together with other descriptors: it is readable when
-/// [`Listener::accept_timeout`] has something to do, which need not already be a finished client.
+/// You can poll it ([`AsFd`]) together with other descriptors. It is readable when
+/// [`Listener::accept_timeout`] has work to do, which does not mean that a client is ready.
 pub struct Listener {
     address: Address,
     demands: Demands,
     sockets: Vec<Socket>,
     epoll: OwnedFd,
-    /// Makes the epoll readable when a client's time is over, or a line is to be logged.
+    /// Makes the epoll readable when a client's time is over, or when a line has to be logged.
     timer: OwnedFd,
     state: Mutex<State>,
     _cleanup: Option<Cleanup>,
 }
 
 struct State {
-    /// By the numbers of `admission`.
+    /// Clients in the handshake, by the numbers of `admission`.
     pending: HashMap<u64, Pending>,
     admission: Admission,
     refusals: Refusals,
-    /// What the timer is set to.
+    /// The time to which the timer is set.
     due: Option<Instant>,
     ready: VecDeque<Incoming>,
 }
 
-/// Numbers from here on are listening sockets, those below are pending clients.
+/// Numbers from here on are listening sockets. Lower numbers are pending clients.
 const FIRST_SOCKET: u64 = 1 << 62;
 const TIMER: u64 = u64::MAX;
 
 impl Listener {
-    /// Listens. A TCP port of 0 takes a free one, see [`Listener::address`]; a host name with
-    /// several addresses is served at all of them. Clients by TCP must prove that they have one of
-    /// the tokens of `access`, and TCP is refused without any. At a unix socket the system says
-    /// whose process a client is, so no token is asked for. The socket gets mode 0600, and one
-    /// that a dead server left behind is replaced.
+    /// Listens at `address`. With TCP port 0, the system chooses a free port; see
+    /// [`Listener::address`]. If a host name has several addresses, listens at all of them. Clients
+    /// by TCP must prove that they have one of the tokens of `access`, and TCP without tokens is
+    /// refused. At a unix socket, the system identifies the user of a client's process, so no token
+    /// is required. The socket gets mode 0600. A socket that a dead server has left behind is
+    /// replaced.
     ///
     /// # Errors
-    /// [`Error::InUse`] where a server is running there already, [`Error::Auth`] for TCP without a
+    /// [`Error::InUse`] if a server is running there already, [`Error::Auth`] for TCP without a
     /// token, [`Error::OldToken`], [`Error::Io`].
     pub fn bind(address: &Address, access: impl Into<Access>) -> Result<Listener, Error> {
         let access = access.into();
@@ -93,7 +95,8 @@ impl Listener {
             } => {
                 return Err(Error::Address {
                     text: address.to_string(),
-                    why: "a server behind a relay listens at an address of its own",
+                    why:
+                        "a server behind a relay must listen at its own address, not at the relay's",
                 })
             }
             Address::Tcp {
@@ -116,8 +119,8 @@ impl Listener {
         Listener::at(address, sockets, access, cleanup)
     }
 
-    /// Likewise, on a socket that was passed to this process. A socket in the file system stays
-    /// when the listener ends, with the mode that it has.
+    /// Listens on a socket that was passed to this process. A socket in the file system keeps its
+    /// mode, and stays when the listener ends.
     ///
     /// # Errors
     /// [`Error::Auth`] for TCP without a token, [`Error::OldToken`], [`Error::Io`].
@@ -191,12 +194,13 @@ impl Listener {
         })
     }
 
-    /// Where clients find it, with the port that was chosen.
+    /// The address at which clients can connect, with the chosen port.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The next client that has shown who it is. Clients that fail to are logged and dropped.
+    /// Waits for the next client that has authenticated. Clients that fail to authenticate are
+    /// logged and dropped.
     pub fn accept(&self) -> Result<Incoming, Error> {
         loop {
             if let Some(incoming) = self.accept_timeout(Duration::MAX)? {
@@ -205,11 +209,12 @@ impl Listener {
         }
     }
 
-    /// Likewise, but gives None after `timeout`. Several threads take turns.
+    /// Does the same as [`Listener::accept`], but returns `None` after `timeout`. Several threads
+    /// take turns.
     pub fn accept_timeout(&self, timeout: Duration) -> Result<Option<Incoming>, Error> {
         let deadline = Deadline::after(Some(timeout));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Room for all that can happen, so that a busy connection hides no other.
+        // Space for all possible events, so that a busy connection cannot hide others.
         let mut events = Vec::with_capacity(PENDING_MAX + self.sockets.len() + 1);
         loop {
             if let Some(incoming) = state.ready.pop_front() {
@@ -228,8 +233,7 @@ impl Listener {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.failed(error)),
             }
-            // Connections that have begun come first: one that proceeds leaves a place for a new
-            // one.
+            // Serve existing connections first. One that finishes frees a place for a new one.
             let numbers = || events.iter().map(|event| event.data.u64());
             for client in numbers().filter(|number| *number < FIRST_SOCKET) {
                 self.hear(&mut state, client);
@@ -244,7 +248,7 @@ impl Listener {
         }
     }
 
-    /// Drops clients whose time is over, logs what is due, and sets the timer to what is next.
+    /// Drops clients whose time is over, logs due reports, and sets the timer to the next event.
     fn look_at_the_clock(&self, state: &mut State, now: Instant) -> Result<(), Error> {
         for number in state.admission.expire(now) {
             if let Some(pending) = state.pending.remove(&number) {
@@ -260,7 +264,7 @@ impl Listener {
         ];
         let due = ends.into_iter().flatten().min();
         if due != state.due {
-            // Not 0, which would stop the timer.
+            // The time must not be 0, which would stop the timer.
             let wait = due.map(|due| due.saturating_duration_since(now).as_nanos().max(1) as u64);
             let wait = Duration::from_nanos(wait.unwrap_or(0));
             let timer = Itimerspec {
@@ -284,7 +288,7 @@ impl Listener {
         }
     }
 
-    /// Takes whoever waits at one of the sockets.
+    /// Accepts the clients that wait at one of the sockets.
     fn welcome_new(&self, state: &mut State, socket: &Socket) {
         for _ in 0..BATCH {
             let (socket, address) = match socket.accept() {
@@ -313,19 +317,23 @@ impl Listener {
                 }
                 Err(error) => {
                     state.admission.leave(number);
-                    self.turn_away(state, &pending, &format!("it cannot be watched: {error}"));
+                    self.turn_away(
+                        state,
+                        &pending,
+                        &format!("its socket cannot be polled: {error}"),
+                    );
                 }
             }
         }
     }
 
-    /// There are no descriptors or there is no memory for a client, which keeps waiting in the
+    /// Handles a lack of descriptors or memory for a new client. The client keeps waiting in the
     /// queue.
     fn make_room(&self, state: &mut State, error: &io::Error) {
         let now = Instant::now();
-        let why = format!("it cannot be taken: {error}");
+        let why = format!("it cannot be accepted: {error}");
         if state.refusals.note(Source::Unknown, &why, now) {
-            tracing::warn!("cannot take a client at {}: {error}", self.address);
+            tracing::warn!("cannot accept a client at {}: {error}", self.address);
         }
         match state.admission.evict(now) {
             Some(lost) => self.push_out(state, Some(lost)),
@@ -333,7 +341,7 @@ impl Listener {
         }
     }
 
-    /// Prepares a client's socket and finds out who it is, or why it may not come in.
+    /// Prepares a client's socket, and finds its source and name, or the reason why it is refused.
     fn identify(
         &self,
         socket: Socket,
@@ -363,9 +371,9 @@ impl Listener {
         Ok((socket, source, who))
     }
 
-    /// Reads what a client has sent and answers. Dropping its socket takes it out of the epoll, but
-    /// one that goes on to live, perhaps in another process, would be reported here with all that
-    /// arrives there.
+    /// Reads from a client, and answers. A socket that is dropped leaves the epoll by itself. A
+    /// socket that lives on, perhaps in another process, must be removed from the epoll, because
+    /// all its later data would cause events here.
     fn hear(&self, state: &mut State, number: u64) {
         let Some(pending) = state.pending.get_mut(&number) else {
             return;
@@ -397,11 +405,11 @@ impl Listener {
         }
     }
 
-    /// Drops clients that have lost their places.
+    /// Drops clients that have lost their places to others.
     fn push_out(&self, state: &mut State, lost: impl IntoIterator<Item = u64>) {
         for number in lost {
             if let Some(pending) = state.pending.remove(&number) {
-                self.turn_away(state, &pending, "too many came at once");
+                self.turn_away(state, &pending, "too many clients are connecting at once");
             }
         }
     }
@@ -423,7 +431,7 @@ fn needs_token(address: &Address, access: &Access) -> Result<(), Error> {
     }
 }
 
-/// How many clients may be in the handshake at once.
+/// The number of clients that may be in the handshake at the same time.
 fn places() -> usize {
     let descriptors = getrlimit(Resource::Nofile).current;
     let descriptors = descriptors.map_or(usize::MAX, |limit| limit as usize);

@@ -8,11 +8,11 @@ use crate::block::Block;
 use crate::shm::{Lane, Memory};
 use crate::stream::Home;
 
-/// A received message, in place. Dropping it, in any order and on any thread, lets the sender use
-/// its memory again.
+/// A received message, in place. When it is dropped, the sender may reuse its memory. Messages may
+/// be dropped in any order and on any thread.
 ///
-/// Over shared memory the sender can go on changing the bytes: so they are reached by raw pointer
-/// only, and what is to be checked must be copied first.
+/// Over shared memory, the sender can still change the bytes. So they are accessible only through a
+/// raw pointer, and must be copied before they are checked.
 pub struct Message {
     start: *const u8,
     len: usize,
@@ -25,7 +25,7 @@ pub(crate) enum Owner {
     },
     Shared {
         lane: Arc<Lane>,
-        /// Which of the lane's counters takes the release.
+        /// The index of the lane's counter that counts the release.
         counter: u32,
         /// Set for messages outside the pool.
         region: Option<Arc<Memory>>,
@@ -33,16 +33,16 @@ pub(crate) enum Owner {
     },
 }
 
-/// Shared memory in which a message lies, for handing on to a process that can map it.
+/// The shared memory in which a message lies, for passing it to a process that can map it.
 #[derive(Debug)]
 pub struct Segment<'a> {
     pub fd: BorrowedFd<'a>,
-    /// The same for all messages in the same memory, and different for all other memory of this
-    /// direction of the connection.
+    /// Identifies the memory. It is the same for all messages in this memory, and different for all
+    /// other memory of this direction of the connection.
     pub id: u64,
-    /// Bytes in the whole segment.
+    /// The size of the whole segment in bytes.
     pub size: usize,
-    /// Of the message in the segment.
+    /// The offset of the message in the segment.
     pub offset: usize,
 }
 
@@ -51,12 +51,12 @@ impl Message {
         Message { start, len, owner }
     }
 
-    /// The first `len` bytes of a block of ours.
+    /// The first `len` bytes of a private block.
     pub(crate) fn of_block(block: Block, len: usize) -> Message {
         Message::of_filled(Arc::new(Filled::new(block, None)), len)
     }
 
-    /// Likewise, where others use the block, too.
+    /// The first `len` bytes of a block that is also used otherwise.
     pub(crate) fn of_filled(filled: Arc<Filled>, len: usize) -> Message {
         let start = filled.block().range(0, len);
         Message::new(start, len, Owner::Heap { _filled: filled })
@@ -83,7 +83,7 @@ impl Message {
         copy
     }
 
-    /// Appends a copy of `len` bytes from `offset` to `into`. Panics where the message is shorter.
+    /// Appends a copy of `len` bytes from `offset` on to `into`. Panics if the message is shorter.
     pub fn copy_range(&self, offset: usize, len: usize, into: &mut Vec<u8>) {
         assert!(
             offset <= self.len && len <= self.len - offset,
@@ -100,7 +100,7 @@ impl Message {
         }
     }
 
-    /// The shared memory that the message lies in; None over other transports.
+    /// The shared memory in which the message lies. `None` for other transports.
     pub fn segment(&self) -> Option<Segment<'_>> {
         match &self.owner {
             Owner::Heap { .. } => None,
@@ -130,8 +130,8 @@ impl Drop for Message {
     }
 }
 
-// SAFETY: the memory is kept by the owner, belongs to no thread, and is only reached by raw pointer
-// or copied.
+// SAFETY: `owner` keeps the memory. It belongs to no thread, and is accessed only through a raw
+// pointer or by copying.
 unsafe impl Send for Message {}
 // SAFETY: as for Send; nothing can be changed through a shared reference.
 unsafe impl Sync for Message {}
@@ -142,11 +142,10 @@ impl fmt::Debug for Message {
     }
 }
 
-/// A block with received bytes, which goes back to where it came from when its last message is
-/// dropped.
+/// A block with received bytes, which returns to its `home` when its last message is dropped.
 pub(crate) struct Filled {
     block: Option<Block>,
-    /// Where that is, and whether it is the block of a long message.
+    /// The block's home, and whether the block is that of a long message.
     home: Option<(Arc<Home>, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! Nowhere: chunks are filled like any others and thrown away.
+//! The null transport: chunks are filled like any others and discarded.
 
 use std::thread;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl SendEnd for NullSender {
     }
 }
 
-/// The receiving end of a transport with nobody at its other end.
+/// The receiving end of a transport without a peer.
 pub(crate) struct Silence;
 
 impl ReceiveEnd for Silence {

@@ -1,4 +1,4 @@
-//! The socket under a connection, and whether somebody is still at its other end.
+//! The socket of a connection, and the detection of the peer's end.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,28 +16,28 @@ use crate::seal::BROKEN;
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
-/// A TCP peer that has answered nothing for this long is dead.
+/// A TCP peer whose machine has not answered for this long counts as dead.
 pub(crate) const SILENCE_TIME: Duration = Duration::from_secs(10);
 
-/// How often a thread that waits for a TCP peer asks whether its machine answers.
+/// The interval at which a thread that waits for a TCP peer checks whether its machine answers.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Peer {
     line: Line,
-    /// Of the process at the other end of a unix socket: its children may hold the socket open
-    /// after its death.
+    /// The pidfd of the process at the other end of a unix socket. It is needed because the
+    /// process's children may hold the socket open after its death.
     pidfd: Option<OwnedFd>,
     name: String,
-    /// Set for TCP, whose other end may vanish without a word.
+    /// Set for TCP, whose other end may vanish without closing the connection.
     silence: Option<Mutex<Silence>>,
-    /// Who made the connection. A forked child has the socket too, but must not speak for its
-    /// parent.
+    /// The generation of processes that made the connection. A forked child has the socket, too,
+    /// but must not act for its parent.
     owner: u32,
 }
 
-/// The congestion control between two ends on one host, where no packet is lost and none waits for
-/// another one: to be sent at a pace, as by bbr, would only delay messages there.
+/// The congestion control between two ends on one host. No packets are lost there, so paced
+/// sending, as by bbr, would only delay messages.
 const UNPACED: &[u8] = b"cubic";
 
 fn is_within_host(socket: &SockRef<'_>) -> bool {
@@ -47,8 +47,9 @@ fn is_within_host(socket: &SockRef<'_>) -> bool {
 }
 
 impl Peer {
-    /// Over a unix socket. `watch` is set where the process at the other end is the one that
-    /// connected; a server's worker has inherited its socket, so there the pid would be another's.
+    /// A peer over a unix socket. Set `watch` if the process at the other end is the one that
+    /// connected or listened. If a server's worker has inherited its socket, the process ID would
+    /// be another process's.
     pub(crate) fn unix(socket: OwnedFd, name: String, watch: bool) -> Peer {
         let pidfd = peer::pidfd(&socket).filter(|_| watch);
         Peer {
@@ -57,11 +58,11 @@ impl Peer {
         }
     }
 
-    /// Over TCP, where a machine that has not answered for `silence` counts as dead. Buffer sizes
-    /// are left to the kernel, which adapts them to the path.
+    /// A peer over TCP. Its machine counts as dead if it has not answered for `silence`. Buffer
+    /// sizes are left to the kernel, which adapts them to the path.
     pub(crate) fn tcp(line: Line, name: String, silence: Duration) -> Peer {
-        // The kernel counts whole seconds. An idle machine is asked after half the time, and as
-        // often in the other half as it can be.
+        // The kernel counts whole seconds. An idle machine is probed after half the time, and about
+        // four times in the other half.
         let seconds = (silence.as_secs() as u32).max(2);
         let (quiet, rest) = (seconds / 2, seconds - seconds / 2);
         let interval = (rest / 4).max(1);
@@ -78,7 +79,7 @@ impl Peer {
         }
         if is_within_host(&options) {
             if let Err(error) = options.set_tcp_congestion(UNPACED) {
-                tracing::debug!("cannot set how TCP avoids congestion: {error}");
+                tracing::debug!("cannot set the TCP congestion control: {error}");
             }
         }
         Peer {
@@ -101,17 +102,18 @@ impl Peer {
         self.line.as_fd()
     }
 
-    /// What its bytes go through.
+    /// The line that carries its bytes.
     pub(crate) fn line(&self) -> &Line {
         &self.line
     }
 
-    /// Wakes whoever waits for the socket at the other end. That it may be full already is as good.
+    /// Rings the doorbell: sends a byte to wake a thread that waits at the socket's other end. A
+    /// full socket wakes it as well.
     pub(crate) fn ring(&self) {
         let _ = passing::send(&self.line, &[0], &[], false);
     }
 
-    /// Takes the rings that have come.
+    /// Reads the doorbell bytes that have arrived.
     pub(crate) fn hear_rings(&self) {
         let mut bytes = [0; 64];
         while matches!(
@@ -120,33 +122,33 @@ impl Peer {
         ) {}
     }
 
-    /// What to wait at for the peer: its socket, and what tells of its end.
+    /// The descriptors to poll for the peer: its socket, and the pidfd, if there is one.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.line.as_fd()).chain(self.pidfd.as_ref().map(AsFd::as_fd))
     }
 
-    /// Whether the peer has closed or died, as far as can be told without waiting.
+    /// Whether the peer has closed or died, as far as this is known without waiting.
     pub(crate) fn gone(&self) -> bool {
         self.ended() || peer::hung_up(&self.line) || self.silent()
     }
 
-    /// Whether the end of the process at the other end shows, whoever else has its socket.
+    /// Whether we notice the end of the peer's process even if other processes hold its socket.
     pub(crate) fn is_watched(&self) -> bool {
         self.pidfd.is_some()
     }
 
-    /// Whether the peer can no longer read or write, though bytes of it may still lie here.
+    /// Whether the peer's process has ended. Its last bytes may still be unread.
     pub(crate) fn ended(&self) -> bool {
         self.pidfd.as_ref().is_some_and(peer::ended)
     }
 
-    /// Whether a TCP peer's machine has stopped answering although we sent it something.
+    /// Whether a TCP peer's machine has stopped answering although we have sent it data.
     pub(crate) fn silent(&self) -> bool {
         let Some(watch) = &self.silence else {
             return false;
         };
         let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-        // An idle machine is asked by the kernel, see [`Peer::tcp`].
+        // The kernel probes an idle machine; see [`Peer::tcp`].
         if !self.line.is_awaiting.swap(false, Ordering::Relaxed) {
             return false;
         }
@@ -159,10 +161,11 @@ impl Peer {
         watch.look(&progress, Instant::now())
     }
 
-    /// Waits until the socket is ready, or the deadline has passed; false when the peer is gone.
+    /// Waits until the socket is ready or the deadline has passed. Returns false if the peer is
+    /// gone.
     pub(crate) fn wait(&self, wanted: PollFlags, deadline: Option<&Deadline>) -> io::Result<bool> {
         loop {
-            // A dead process shows at once by its pidfd, a silent machine only when asked for.
+            // The pidfd reports a dead process at once. A silent machine is found only by checking.
             let slice = LOOK * if self.silence.is_some() { 1 } else { 10 };
             let slice = deadline.map_or(slice, |deadline| deadline.left(slice));
             let mut fds = vec![PollFd::new(&self.line, wanted)];
@@ -181,14 +184,14 @@ impl Peer {
         }
     }
 
-    /// Tells the other end that it is over, whoever here still holds the socket.
+    /// Ends the connection at once, even if other processes here hold the socket.
     pub(crate) fn hang_up(&self) {
         if self.ours() {
             let _ = rustix::net::shutdown(&self.line, rustix::net::Shutdown::Both);
         }
     }
 
-    /// What a failed system call on the socket means.
+    /// The error for a failed system call on the socket.
     pub(crate) fn failed(&self, doing: &str, source: io::Error) -> Error {
         if means_gone(&source) {
             return self.closed();
@@ -202,7 +205,7 @@ impl Peer {
         }
     }
 
-    /// Whether this process may speak for the connection: a forked child may not.
+    /// Whether this process may act for the connection. A forked child may not.
     pub(crate) fn ours(&self) -> bool {
         self.owner == fork::generation()
     }
@@ -212,7 +215,7 @@ impl Peer {
     }
 }
 
-/// Errors that mean no more than that the other end is gone.
+/// Whether an error means only that the other end is gone.
 fn means_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -226,16 +229,16 @@ fn means_gone(error: &io::Error) -> bool {
     )
 }
 
-/// Tells a dead machine from one whose program does not read, by looking now and then.
+/// Distinguishes a dead machine from one whose program does not read, by checking at intervals.
 ///
-/// TCP_USER_TIMEOUT would do this in the kernel, but that takes a peer with a closed window for
-/// dead too: one that is stopped, or busy. Such a peer's machine still answers whatever is sent to
-/// it. Answers may be minutes apart, though, because the kernel asks less and less often; so what
-/// counts is how long something has been waiting for an answer, not how old the last answer is.
+/// TCP_USER_TIMEOUT would do this in the kernel, but it also ends a connection to a peer with a
+/// closed window, which is only stopped or busy. Such a peer's machine still answers probes. The
+/// answers may be minutes apart, because the kernel probes less and less often. So the time for
+/// which sent data has been waiting for an answer counts, and not the age of the last answer.
 #[derive(Debug)]
 struct Silence {
     limit: Duration,
-    /// When something unanswered was first seen.
+    /// The time at which unanswered data was first seen.
     since: Option<Instant>,
 }
 
@@ -252,7 +255,7 @@ impl Silence {
         }
         let waiting = now - *self.since.get_or_insert(now);
         if progress.last_answer < waiting {
-            // That was another wait: this one began after the last look.
+            // The machine has answered since then, so this wait began after the last check.
             self.since = Some(now);
             return false;
         }
@@ -280,8 +283,8 @@ mod tests {
             peer.line.is_awaiting.load(Ordering::Relaxed)
         };
         while is_asked() {}
-        // More than the sockets hold: in the end nothing is unacknowledged, and something is left
-        // to be sent.
+        // Send more than the sockets hold, until nothing is unacknowledged and some data is still
+        // unsent.
         let mut sent = 0;
         let is_done = || tcp::progress(&peer.line).unwrap().unacknowledged == 0;
         while sent == 0 || !is_done() {
@@ -320,7 +323,7 @@ mod tests {
     #[test]
     fn a_machine_that_answers_nothing_is_dead() {
         let (mut silence, start) = (Silence::new(10 * SECOND), Instant::now());
-        // Idle for an hour before.
+        // The connection was idle for an hour before.
         for second in 0..10 {
             assert!(!silence.look(&progress(3600 + second, 0, 0), start + second * SECOND));
         }
@@ -335,9 +338,9 @@ mod tests {
         let (mut silence, start) = (Silence::new(10 * SECOND), Instant::now());
         for round in 0..50 {
             let now = start + round * 60 * SECOND;
-            // Each look meets a probe under way, and the one before was answered.
+            // At each check a probe is in flight, and the previous one was answered.
             assert!(!silence.look(&progress(59, 0, 1), now));
-            // In between nothing is under way.
+            // In between, nothing is in flight.
             if round % 2 == 0 {
                 assert!(!silence.look(&progress(20, 21, 0), now + 20 * SECOND));
             }

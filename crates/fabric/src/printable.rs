@@ -1,6 +1,7 @@
-//! Text from strangers.
+//! Text from untrusted sources.
 
-/// The first `limit` characters, fit for a terminal.
+/// The first `limit` characters, with control characters replaced, so that a terminal can show
+/// them.
 pub fn printable(text: &str, limit: usize) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     text.chars().map(clean).take(limit).collect()

@@ -1,9 +1,9 @@
-//! Carries connections to servers that clients cannot reach themselves.
+//! A relay: it forwards connections to servers that clients cannot reach themselves.
 //!
-//! A client shows the relay that it knows the token, as it would a server, and names a server in
-//! its opening. When it has been let in, all further bytes on the socket are between the two: they
-//! begin with the handshake of that server, encrypted if the address is `tls:`, which the relay
-//! does not understand.
+//! A client proves to the relay that it knows the token, as it does to a server, and names a server
+//! in its opening. After the relay has accepted it, all further bytes on the socket are between the
+//! client and the server. They begin with the server's own handshake. If the address is `tls:`,
+//! they are encrypted, and the relay cannot read them.
 
 use std::collections::BTreeMap;
 use std::io::{IoSlice, IoSliceMut};
@@ -22,19 +22,19 @@ use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::Deadline;
 use crate::{connect, is_name, printable, Access, Address, Error, Incoming, Listener, Token};
 
-/// Connections at once; a session has two.
+/// The maximum number of connections. A session has two.
 const CONNECTIONS_MAX: usize = 1024;
 
-/// What lies here of what one end has sent and the other has not read, beside what the system
-/// keeps.
+/// The size of the buffer for bytes that one end has sent and the other has not read, in addition
+/// to the system's buffers.
 const BUFFER: usize = 64 << 10;
 
-/// How long a server may take to be reached, which is less than clients wait.
+/// The time limit for reaching a server. It is shorter than clients wait.
 const REACH_TIME: Duration = Duration::from_secs(10);
 
 const MAGIC: &[u8] = b"mgn relay 1\n";
 
-/// What a client says to a relay.
+/// A client's opening for a relay.
 pub(crate) fn opening(server: &str) -> Vec<u8> {
     [MAGIC, server.as_bytes()].concat()
 }
@@ -44,11 +44,11 @@ pub(crate) fn asked_for(opening: &[u8]) -> Option<&str> {
     std::str::from_utf8(opening.strip_prefix(MAGIC)?).ok()
 }
 
-/// Servers by the names that clients call them.
+/// The relay's servers, by the names that clients use.
 pub type Targets = BTreeMap<String, Address>;
 
-/// Who knows of servers beside a relay's targets: gives the address of one that is called so, which
-/// is encrypted or not as is wanted, or why there is none.
+/// A directory of servers in addition to a relay's targets. `find` returns the address of a server,
+/// encrypted or not as requested, or the reason why there is none.
 pub trait Directory: std::fmt::Debug + Send + Sync {
     fn find(&self, name: &str, encrypted: bool) -> Result<Address, String>;
 }
@@ -65,19 +65,19 @@ struct Shared {
     token: Option<Token>,
     targets: Targets,
     others: Option<Arc<dyn Directory>>,
-    /// Whether it listens, and so carries, encrypted.
+    /// Whether the relay listens at, and forwards to, encrypted addresses.
     encrypted: bool,
     connections: AtomicUsize,
 }
 
 impl Relay {
-    /// Listens for clients that `access` admits, in any role: the server at the far end checks the
-    /// role. Proves `token` to other relays on the way to a server. Asks `others`, if there are
-    /// any, for names that are not targets.
+    /// Listens for clients that `access` admits, in any role, because the server at the far end
+    /// checks the role. Proves `token` to other relays on the way to a server. Looks up names that
+    /// are not targets in `others`, if it is given.
     ///
     /// # Errors
-    /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or
-    /// `tls:`, or where one is encrypted and the other is not.
+    /// As for [`Listener::bind`]; [`Error::Address`] if this address or a server's is not `tcp:` or
+    /// `tls:`, or if one is encrypted and the other is not.
     pub fn bind(
         address: &Address,
         access: impl Into<Access>,
@@ -90,7 +90,7 @@ impl Relay {
             if kind(target)? != listens {
                 return Err(Error::Address {
                     text: target.to_string(),
-                    why: "what is encrypted stays so: a relay at tls: carries to servers at tls:, and one at tcp: to tcp:",
+                    why: "a relay at tls: forwards only to servers at tls:, and one at tcp: only to tcp:",
                 });
             }
         }
@@ -106,15 +106,15 @@ impl Relay {
         })
     }
 
-    /// Where clients find it, with the port that was chosen.
+    /// The address at which clients can connect, with the chosen port.
     pub fn address(&self) -> &Address {
         self.listener.address()
     }
 
-    /// Carries whatever comes.
+    /// Forwards connections until an error ends it.
     ///
     /// # Errors
-    /// When it cannot listen any more.
+    /// The listener's error, when it cannot listen any more.
     pub fn run(&self) -> Result<(), Error> {
         loop {
             let incoming = self.listener.accept()?;
@@ -137,12 +137,12 @@ fn kind(address: &Address) -> Result<bool, Error> {
         Address::Tcp { tls, .. } => Ok(*tls),
         other => Err(Error::Address {
             text: other.to_string(),
-            why: "relays listen at, and carry to, tcp:HOST:PORT or tls:HOST:PORT",
+            why: "relays listen at, and forward to, tcp:HOST:PORT or tls:HOST:PORT",
         }),
     }
 }
 
-/// One of the connections that there may be.
+/// One of the permitted connections.
 struct Place(Arc<Shared>);
 
 impl Place {
@@ -151,7 +151,7 @@ impl Place {
         Place(shared.clone())
     }
 
-    /// Until both ends have ended, or one has gone.
+    /// Serves a client until both ends have closed, or one is gone.
     fn serve(&self, incoming: Incoming) -> Result<(), String> {
         let who = incoming.name();
         let (name, socket) = match self.reach(incoming.opening()) {
@@ -162,17 +162,17 @@ impl Place {
             }
         };
         let client = incoming.let_through();
-        let client = client.map_err(|error| format!("{who} is not carried to {name}: {error}"))?;
-        tracing::info!("{who} is carried to {name}");
+        let client = client.map_err(|error| format!("cannot forward {who} to {name}: {error}"))?;
+        tracing::info!("forwarding {who} to {name}");
         let peer =
             |socket: OwnedFd, name: &str| Peer::tcp(Line::clear(socket), name.into(), SILENCE_TIME);
         let ends = [peer(client, &who), peer(socket, &name)];
         let bytes = join(&ends);
-        tracing::info!("{who} has left {name}; {bytes} bytes were carried");
+        tracing::info!("{who} has left {name} after {bytes} bytes");
         Ok(())
     }
 
-    /// A socket to whom a client asks for, or why there is none.
+    /// A socket to the server that a client asks for, or the reason why there is none.
     fn reach(&self, opening: &[u8]) -> Result<(String, OwnedFd), String> {
         let Shared {
             targets, others, ..
@@ -191,8 +191,12 @@ impl Place {
             ));
         };
         let name = printable(asked, 64);
-        let unknown =
-            |why: String| format!("the relay knows no {name}{why}; it carries to {}", known());
+        let unknown = |why: String| {
+            format!(
+                "the relay knows no server {name}{why}; it forwards to {}",
+                known()
+            )
+        };
         let address = match (targets.get(asked), others) {
             (Some(address), _) => address.clone(),
             (None, Some(others)) if is_name(asked) => others
@@ -202,13 +206,13 @@ impl Place {
         };
         if self.0.connections.load(Ordering::Relaxed) > CONNECTIONS_MAX {
             return Err(format!(
-                "the relay has its limit of {CONNECTIONS_MAX} connections"
+                "the relay has reached its limit of {CONNECTIONS_MAX} connections"
             ));
         }
         let deadline = Deadline::after(Some(REACH_TIME));
         match connect::reach(&address, self.0.token.as_ref(), &deadline) {
             Ok(socket) => Ok((name, socket)),
-            Err(error) => Err(format!("the relay does not reach {name}: {error}")),
+            Err(error) => Err(format!("the relay cannot reach {name}: {error}")),
         }
     }
 }
@@ -219,7 +223,8 @@ impl Drop for Place {
     }
 }
 
-/// Carries both ways until both have ended, or one end has gone. Gives the bytes.
+/// Forwards in both directions until both have ended, or one end is gone. Returns the number of
+/// bytes.
 fn join(ends: &[Peer; 2]) -> u64 {
     let [client, server] = ends;
     let carried = AtomicU64::new(0);
@@ -239,7 +244,8 @@ fn join(ends: &[Peer; 2]) -> u64 {
     carried.into_inner()
 }
 
-/// Nothing is read that the other end has no room for. An error where an end has gone.
+/// Forwards in one direction. Reads more only after the other end has accepted everything. Returns
+/// an error if an end is gone.
 fn carry(from: &Peer, to: &Peer, carried: &AtomicU64) -> Result<(), Errno> {
     let mut buffer = vec![0; BUFFER];
     let wait = |peer: &Peer, wanted| match peer.wait(wanted, None) {
@@ -309,7 +315,7 @@ mod tests {
         Listener::bind(&address, Some(token())).unwrap()
     }
 
-    /// The socket of a listener that knows no protocol.
+    /// A listener that speaks no protocol, and its address.
     fn plain() -> (TcpListener, Address) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("tcp:{}", listener.local_addr().unwrap());
@@ -379,9 +385,9 @@ mod tests {
         for (address, words) in [
             (
                 behind(&relay, "other"),
-                "knows no other; it carries to gone",
+                "knows no server other; it forwards to gone",
             ),
-            (behind(&relay, "gone"), "does not reach gone"),
+            (behind(&relay, "gone"), "cannot reach gone"),
             (relay, "this is a relay"),
         ] {
             let error = refusal(&address, &token());
@@ -438,7 +444,7 @@ mod tests {
             sent += server.write(&[5; 1 << 16]).unwrap();
             assert!(sent < 256 << 20, "the system's buffers are smaller");
         }
-        // All of it is there when the client reads at last.
+        // All bytes arrive when the client finally reads.
         drop(server);
         let mut client = TcpStream::from(client);
         client.set_nonblocking(false).unwrap();

@@ -1,12 +1,12 @@
-//! The records of an encrypted connection, once its keys are agreed on.
+//! The records of an encrypted connection, after its keys have been agreed on.
 //!
 //! ```text
 //! record := 23: u8  3: u8  3: u8  length: u16 big-endian  ciphertext      (RFC 8446, 5.2)
 //! ```
 //!
-//! rustls agrees on the keys, and encrypts and decrypts each record. What it does not have is a way
-//! to go on in another process, which a server's clients
-//! do (see [`crate::Incoming::into_handoff`]). So the numbers of the records are counted here.
+//! rustls negotiates the keys, and encrypts and decrypts each record. But it cannot continue a
+//! connection in another process, as is needed for a server's clients (see
+//! [`crate::Incoming::into_handoff`]). So this module counts the numbers of the records.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::ops::Range;
@@ -25,30 +25,31 @@ use rustls::{
 };
 use zeroize::Zeroizing;
 
-/// Bytes in front of a record.
+/// The length of a record's header.
 pub(crate) const HEADER: usize = 5;
 
-/// The most bytes of ours in one record.
+/// The maximum number of plaintext bytes in a record.
 const PLAIN_MAX: usize = 1 << 14;
 
-/// The longest record, header and all.
+/// The longest record, including its header.
 pub(crate) const RECORD_MAX: usize = HEADER + PLAIN_MAX + 256;
 
-/// Bytes of ours that are encrypted before they are sent, at most.
+/// The maximum number of plaintext bytes that are encrypted before they are sent.
 const BATCH: usize = 4 * PLAIN_MAX;
 
-/// What is read at once.
+/// The size of the read buffer.
 const BUFFER: usize = 4 * RECORD_MAX;
 
-/// What [`Errno::BADMSG`] means.
+/// The meaning of [`Errno::BADMSG`].
 pub(crate) const BROKEN: &str =
-    "what came by the encrypted connection was changed on its way, or is somebody else's";
+    "data on the encrypted connection was changed, or comes from another sender";
 
 /// Both directions of an encrypted connection.
 pub(crate) struct Seal {
     out: Mutex<Out>,
     into: Mutex<In>,
-    /// A forked child has the same keys, and would use them for something else.
+    /// The process that may send. A forked child has the same keys, and must not use them for other
+    /// data.
     owner: u32,
 }
 
@@ -65,17 +66,18 @@ const IV: usize = 12;
 struct Out {
     secrets: Secrets,
     encrypter: Box<dyn MessageEncrypter>,
-    /// Records that have not all been sent, of which `sent` bytes have.
+    /// Records of which `sent` bytes have been sent.
     records: Vec<u8>,
     sent: usize,
-    /// Bytes of ours in them.
+    /// The number of plaintext bytes in `records`.
     plain: usize,
 }
 
 struct In {
     secrets: Secrets,
     decrypter: Box<dyn MessageDecrypter>,
-    /// Received: `start..end` are records, and `plain` is what was in the one before.
+    /// Received bytes: `start..end` are records, and `plain` is the decrypted content of the record
+    /// before them.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -116,22 +118,22 @@ impl Seal {
         }
     }
 
-    /// The seal for another process, of which this one then makes no more use. Nothing may be under
-    /// way but what [`Seal::unread`] gives.
+    /// Encodes the seal for another process. This process must not use it any more. All records
+    /// must be completely sent and received, except the data in [`Seal::unread`].
     pub(crate) fn hand_over(&self) -> Zeroizing<Vec<u8>> {
         let (out, into) = (lock(&self.out), lock(&self.into));
         let [out, into] = [out.secrets.encode(), into.secrets.encode()].map(Zeroizing::new);
         Zeroizing::new([&out[..], &into[..]].concat())
     }
 
-    /// The opposite of [`Seal::hand_over`].
+    /// Decodes the result of [`Seal::hand_over`].
     pub(crate) fn handed_over(bytes: &[u8; Seal::BYTES]) -> Seal {
         let secrets = |at| Secrets::decode(std::array::from_fn(|i| bytes[at + i]));
         Seal::of(secrets(0), secrets(Secrets::BYTES))
     }
 
-    /// What was read from the socket and not received yet: a u32 in little-endian order, as many
-    /// bytes that are decrypted, and others that are not.
+    /// The data that was read from the socket and not received yet: a little-endian u32, that
+    /// number of decrypted bytes, and bytes that are still encrypted.
     pub(crate) fn unread(&self) -> Vec<u8> {
         let into = lock(&self.into);
         let plain = &into.buffer[into.plain.clone()];
@@ -140,7 +142,7 @@ impl Seal {
         [&length[..], plain, records].concat()
     }
 
-    /// The opposite of [`Seal::unread`]; none if it cannot have given these bytes.
+    /// Restores the data of [`Seal::unread`]. Returns `None` if the bytes cannot be its result.
     pub(crate) fn with_unread(self, bytes: &[u8]) -> Option<Seal> {
         let (length, rest) = bytes.split_first_chunk()?;
         let length = u32::from_le_bytes(*length) as usize;
@@ -154,9 +156,9 @@ impl Seal {
         Some(self)
     }
 
-    /// Sends without waiting; gives how many bytes are gone. After [`Errno::AGAIN`] the same bytes
-    /// have to be the first that are sent next: some of what they were turned into may be gone
-    /// already.
+    /// Sends without waiting. Returns the number of plaintext bytes sent. After [`Errno::AGAIN`],
+    /// the next call must begin with the same bytes, because a part of their records may have been
+    /// sent.
     pub(crate) fn send(
         &self,
         socket: BorrowedFd<'_>,
@@ -182,8 +184,8 @@ impl Seal {
         Ok(std::mem::take(&mut out.plain))
     }
 
-    /// Receives without waiting; gives how many bytes came, 0 at the end. [`Errno::BADMSG`]: what
-    /// came was not encrypted by the other end, or not so.
+    /// Receives without waiting. Returns the number of bytes, or 0 at the end. [`Errno::BADMSG`]
+    /// means that data was not encrypted by the other end, or was changed.
     pub(crate) fn recv(
         &self,
         socket: BorrowedFd<'_>,
@@ -210,13 +212,14 @@ impl Seal {
         Ok(got)
     }
 
-    /// Whether something was read from the socket that has not been received yet.
+    /// Whether data was read from the socket and can be received.
     pub(crate) fn has_unread(&self) -> bool {
         let into = lock(&self.into);
         !into.plain.is_empty() || into.record().is_some()
     }
 
-    /// Whether not even the beginning of something was.
+    /// Whether no data at all was read from the socket and not received, not even a part of a
+    /// record.
     pub(crate) fn is_empty(&self) -> bool {
         let into = lock(&self.into);
         into.plain.is_empty() && into.start == into.end
@@ -266,7 +269,7 @@ impl Secrets {
         }
     }
 
-    /// The number of the next record. There are none left after as many as nobody can send.
+    /// Takes the number of the next record. Fails after 2^64 records, which no connection reaches.
     fn count(&mut self) -> Result<u64, Errno> {
         let number = self.number;
         self.number = number.checked_add(1).ok_or(Errno::OVERFLOW)?;
@@ -275,7 +278,7 @@ impl Secrets {
 }
 
 impl Out {
-    /// Turns the beginning of what the slices hold into records.
+    /// Encrypts the first bytes of the slices.
     fn encrypt(&mut self, slices: &[IoSlice<'_>]) -> Result<(), Errno> {
         let slices: Vec<&[u8]> = slices.iter().map(|slice| &slice[..]).collect();
         let mut rest = OutboundChunks::new(&slices);
@@ -298,7 +301,7 @@ impl Out {
 }
 
 impl In {
-    /// Where the next record is, if it is all here.
+    /// The range of the next record, if it is complete.
     fn record(&self) -> Option<Range<usize>> {
         let header = self.buffer.get(self.start..self.end)?;
         let [.., high, low] = header.first_chunk::<HEADER>()?;
@@ -306,7 +309,7 @@ impl In {
         (end <= self.end).then_some(self.start..end)
     }
 
-    /// Decrypts the next record. False where it is not all here.
+    /// Decrypts the next record. Returns false if it is not complete.
     fn open(&mut self) -> Result<bool, Errno> {
         let refused = match self.try_open() {
             Ok(opened) if !self.is_broken => return Ok(opened),
@@ -345,7 +348,7 @@ impl In {
         Ok(true)
     }
 
-    /// Reads what there is, as far as there is room. 0 at the end.
+    /// Reads available bytes, as far as there is space. Returns 0 at the end.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         self.buffer.resize(BUFFER, 0);
         if BUFFER - self.start < RECORD_MAX || self.start == self.end {
@@ -358,7 +361,7 @@ impl In {
         Ok(got)
     }
 
-    /// Copies what is open to where the slices are, behind their first `skip` bytes.
+    /// Copies decrypted bytes to the slices, behind their first `skip` bytes.
     fn give(&mut self, slices: &mut [IoSliceMut<'_>], mut skip: usize) -> usize {
         let mut given = 0;
         for slice in slices {
@@ -383,7 +386,7 @@ fn aead() -> &'static dyn Tls13AeadAlgorithm {
     }
 }
 
-/// A thread that panicked here leaves a connection of which nothing more can be read.
+/// Locks a mutex, also after a panic. After a panic, no later record can be decrypted.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

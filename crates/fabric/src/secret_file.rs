@@ -14,7 +14,7 @@ use crate::{Error, Token};
 /// The longest file.
 const LENGTH_MAX: u64 = 1 << 20;
 
-/// Which version of a file was read. Another one differs in at least one of these.
+/// Identifies the version of a file that was read. Another version differs in at least one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: (u64, u64),
@@ -23,7 +23,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Of the file that is at `path` now. None if there is none.
+    /// The stamp of the file at `path`. `None` if there is no file.
     pub(crate) fn of(path: &Path) -> Option<Stamp> {
         Some(Stamp::new(&fs::metadata(path).ok()?))
     }
@@ -31,15 +31,15 @@ impl Stamp {
     fn new(about: &fs::Metadata) -> Stamp {
         Stamp {
             inode: (about.dev(), about.ino()),
-            // The time of a change of the mode too, and nobody can set it.
+            // This time also changes with the mode, and no process can set it.
             changed: (about.ctime(), about.ctime_nsec()),
             len: about.len(),
         }
     }
 }
 
-/// The bytes of a file that only its owner may read. Where no such file is, what `make` gives is
-/// written there. `what` names the file in messages: "the server's key", for one.
+/// Reads a file that only its owner may read. If there is no file, writes the result of `make`
+/// there. `what` names the file in messages, for example "the server's key".
 ///
 /// # Errors
 /// [`Error::Token`] for a file that others can read or that belongs to another user, [`Error::Io`].
@@ -51,7 +51,7 @@ pub fn read_or_create(
     if let Some(there) = read_if_there(path, what)? {
         return Ok(there);
     }
-    // Another process may be making it at the same time.
+    // Another process may be creating it at the same time.
     let _lock = lock(path)?;
     if let Some(there) = read_if_there(path, what)? {
         return Ok(there);
@@ -76,7 +76,7 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(Zeroizing<String>, Stamp)
     let text = String::from_utf8(std::mem::take(&mut *bytes));
     let text = text.map_err(|_| {
         let shown = path.display();
-        Error::Token(format!("{what} {shown} is damaged: it is no text"))
+        Error::Token(format!("{what} {shown} is damaged: it is not a text file"))
     })?;
     Ok((Zeroizing::new(text), stamp))
 }
@@ -92,7 +92,9 @@ fn read_bytes(path: &Path, what: &str) -> Result<(Zeroizing<Vec<u8>>, Stamp), Er
         .map_err(failed())?;
     let about = file.metadata().map_err(failed())?;
     if !about.is_file() {
-        return Err(Error::Token(format!("{what} {shown} is no ordinary file")));
+        return Err(Error::Token(format!(
+            "{what} {shown} is not a regular file"
+        )));
     }
     if about.mode() & 0o077 != 0 && !is_credential(path, &about, credentials()) {
         return Err(Error::Token(format!(
@@ -112,7 +114,7 @@ fn read_bytes(path: &Path, what: &str) -> Result<(Zeroizing<Vec<u8>>, Stamp), Er
     Ok((bytes, Stamp::new(&about)))
 }
 
-/// Where systemd puts the credentials of this service.
+/// The folder in which systemd puts the credentials of this service.
 fn credentials() -> Option<PathBuf> {
     std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
 }
@@ -135,14 +137,14 @@ pub(crate) fn create(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Res
         .map_err(Error::io(doing.clone()))?;
     let written = file.write_all(contents.as_ref());
     written.and_then(|()| file.sync_all()).map_err(|error| {
-        // A file that is not whole would be taken for a damaged one.
+        // An incomplete file would later count as damaged.
         let _ = fs::remove_file(path);
         Error::io(doing)(error)
     })
 }
 
-/// Writes a file in place of what is there, if anything is: others see the old contents or the new
-/// ones.
+/// Writes a file, and replaces an existing one. Other processes see either the old contents or the
+/// new ones.
 pub(crate) fn replace(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{:016x}", Token::generate().id().number()));
@@ -154,11 +156,12 @@ pub(crate) fn replace(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Re
     })
 }
 
-/// Keeps other processes from changing files in the same folder for as long as it lives.
+/// A lock that keeps other processes from changing files in the same folder.
 #[derive(Debug)]
 pub(crate) struct Lock(#[allow(dead_code, reason = "closing it ends the lock")] File);
 
-/// Waits until nobody else changes files in the folder of `path`, which is made if it is missing.
+/// Locks the folder of `path`, which is created if it is missing. Waits while another process has
+/// the lock.
 pub(crate) fn lock(path: &Path) -> Result<Lock, Error> {
     let folder = folder(path);
     let failed = || Error::io(format!("cannot write in {}", folder.display()));
@@ -196,7 +199,7 @@ mod tests {
         let again = read_or_create(&path, "the key", make(2)).unwrap();
         assert_eq!(*again, [1; 32]);
         let files = fs::read_dir(path.parent().unwrap()).unwrap();
-        assert_eq!(files.count(), 1, "nothing is left behind");
+        assert_eq!(files.count(), 1, "no temporary file remains");
     }
 
     #[test]
@@ -214,7 +217,7 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(why().contains("no ordinary file"), "{}", why());
+        assert!(why().contains("not a regular file"), "{}", why());
     }
 
     /// systemd's credentials: root's, readable by the service's user through an access control

@@ -1,4 +1,4 @@
-//! The tokens that a listener admits: one, or those of a file that may change meanwhile.
+//! The tokens that a listener admits: one token, or those of a file that may change at any time.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::{Caller, Error, ServerKey, Token};
 
 const WHAT: &str = "the token store";
 
-/// What a listener asks of clients by TCP, and the key that it shows to those that encrypt.
+/// A listener's requirements for clients by TCP, and the key that it shows to encrypted clients.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     tokens: Option<Admitted>,
@@ -27,7 +27,7 @@ enum Admitted {
     Store(Arc<Store>),
 }
 
-/// Admits this one token. Without one, TCP is not served. The key is a new one.
+/// Admits only this token. Without a token, TCP is not served. The listener makes a new key.
 impl From<Option<Token>> for Access {
     fn from(token: Option<Token>) -> Access {
         Access {
@@ -48,20 +48,20 @@ impl From<Arc<Store>> for Access {
 }
 
 impl Access {
-    /// With a key that clients know.
+    /// Sets the server key, which clients know.
     pub fn with_key(mut self, key: Option<ServerKey>) -> Access {
         self.key = key;
         self
     }
 
-    /// Admits servers that call back, too: those that have met a client with one of the tokens, in
-    /// the role server; see [`Token::for_callback`].
+    /// Also admits servers that connect back, in the role server: those that have accepted a client
+    /// with one of the tokens; see [`Token::for_callback`].
     pub fn with_callbacks(mut self) -> Access {
         self.callbacks = true;
         self
     }
 
-    /// Whether anybody can be admitted by TCP.
+    /// Whether clients can be admitted by TCP.
     pub fn has_tokens(&self) -> bool {
         self.tokens.is_some()
     }
@@ -70,7 +70,7 @@ impl Access {
         self.key.as_ref()
     }
 
-    /// The tokens that are admitted now. None: no token is asked for.
+    /// The tokens that are admitted now. `None` if no token is required.
     pub(crate) fn tokens(&self) -> Option<Arc<Vec<Token>>> {
         let tokens = match self.tokens.as_ref()? {
             Admitted::One(tokens) => tokens.clone(),
@@ -82,8 +82,8 @@ impl Access {
         })
     }
 
-    /// Why a client that has been admitted may not stay, if its token has been withdrawn since, or
-    /// has another secret or role now. Nobody has to go while the store cannot be read.
+    /// The reason why an admitted client must go, if its token has been revoked since, or now has
+    /// another secret or role. While the store cannot be read, all clients may stay.
     pub fn revoked(&self, caller: &Caller) -> Option<String> {
         let (Some(Admitted::Store(store)), Some(token)) = (&self.tokens, caller.token()) else {
             return None;
@@ -105,7 +105,7 @@ fn with_callbacks(tokens: &[Token]) -> impl Iterator<Item = Token> + '_ {
     tokens.iter().cloned().chain(callbacks)
 }
 
-/// A file with several tokens, which is read again when it has changed.
+/// A file with several tokens. It is read again when it has changed.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -115,7 +115,7 @@ pub struct Store {
 #[derive(Debug)]
 struct State {
     seen: Option<Stamp>,
-    /// None while the file cannot be read.
+    /// `None` while the file cannot be read.
     tokens: Option<Arc<Vec<Token>>>,
 }
 
@@ -127,11 +127,10 @@ struct Contents {
 }
 
 impl Store {
-    /// Reads a store, a file that only its owner may read.
+    /// Opens a store, which must be a file that only its owner may read.
     ///
     /// # Errors
-    /// [`Error::Token`] for a file that others can read or that holds something else,
-    /// [`Error::Io`].
+    /// [`Error::Token`] for a file that others can read or that is not a store, [`Error::Io`].
     pub fn open(path: &Path) -> Result<Store, Error> {
         let (tokens, seen) = read(path)?;
         Ok(Store {
@@ -143,12 +142,12 @@ impl Store {
         })
     }
 
-    /// The tokens that are there now. Nobody is admitted while the file cannot be read.
+    /// The current tokens. There are none while the file cannot be read.
     pub fn tokens(&self) -> Arc<Vec<Token>> {
         self.current().unwrap_or_default()
     }
 
-    /// The tokens that are there now. None while the file cannot be read.
+    /// The current tokens. `None` while the file cannot be read.
     fn current(&self) -> Option<Arc<Vec<Token>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Stamp::of(&self.path);
@@ -162,12 +161,14 @@ impl Store {
                     state.tokens = Some(Arc::new(tokens));
                 }
                 Err(error) => {
-                    // One that could not be opened may be readable a moment later.
+                    // A file that could not be opened may be readable a moment later.
                     if matches!(error, Error::Io { .. }) {
                         state.seen = None;
                     }
                     if state.tokens.take().is_some() {
-                        tracing::error!("nobody is admitted by token now: {error}");
+                        tracing::error!(
+                            "no client is admitted by token until this is repaired: {error}"
+                        );
                     }
                 }
             }
@@ -193,7 +194,7 @@ impl Store {
                 "{WHAT} {shown} has this token already, as {other}"
             )));
         }
-        // Which servers a client may meet matters to the client alone.
+        // Only the client needs the list of its servers.
         tokens.push(token.clone().with_servers(Vec::new()));
         write(path, &tokens)
     }
@@ -228,7 +229,7 @@ fn read_or_none(path: &Path) -> Result<Vec<Token>, Error> {
 fn read(path: &Path) -> Result<(Vec<Token>, Stamp), Error> {
     let (text, stamp) = secret_file::read(path, WHAT)?;
     let wrong = |why: &str| Error::Token(format!("{WHAT} {} is damaged: {why}", path.display()));
-    // The message of the parser may show the line, which may be a secret.
+    // The parser's message may show the line, which may contain a secret.
     let contents: Contents = toml::from_str(&text).map_err(|error| {
         let line = line(&text, &error);
         wrong(&format!(
@@ -246,7 +247,7 @@ fn read(path: &Path) -> Result<(Vec<Token>, Stamp), Error> {
         if tokens[..n].iter().any(is_same) {
             let name = &token.identity().name;
             return Err(wrong(&format!(
-                "the name or the secret of {name} is there twice"
+                "the name or the secret of {name} occurs twice"
             )));
         }
     }
@@ -259,7 +260,7 @@ fn write(path: &Path, tokens: &[Token]) -> Result<(), Error> {
     };
     let tokens = Zeroizing::new(toml::to_string(&contents).unwrap_or_default());
     let text = Zeroizing::new(format!(
-        "# Tokens that servers of Manganese admit. Whoever can read this file can use them all.\n{}",
+        "# Tokens that servers of Manganese admit. Anyone who can read this file can use them all.\n{}",
         tokens.as_str()
     ));
     secret_file::replace(path, WHAT, text.as_bytes())
@@ -295,8 +296,8 @@ mod tests {
         assert_eq!(names(&store), ["gpu (server)"]);
         assert!(Store::revoke(&path, "alice").is_err());
         let names_there: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
-        assert_eq!(names_there.len(), 1, "nothing is left behind");
-        // A store that cannot be read any more admits nobody, until it can.
+        assert_eq!(names_there.len(), 1, "no temporary file remains");
+        // A store that cannot be read admits no clients until it can be read again.
         let text = fs::read_to_string(&path).unwrap();
         fs::remove_file(&path).unwrap();
         assert!(names(&store).is_empty());
@@ -324,14 +325,15 @@ mod tests {
         Store::revoke(&path, "alice").unwrap();
         let why = Some("the token alice has been revoked".into());
         assert_eq!((revoked(&alice), revoked(&bob)), (why.clone(), None));
-        // Another secret or another role by the same name is another token.
+        // A token with the same name and another secret or role is another token.
         let other = token("alice");
         assert_eq!((revoked(&alice), revoked(&other)), (why.clone(), None));
         let text = fs::read_to_string(&path).unwrap();
         let promoted = text.replace("\"client\"", "\"admin\"");
         secret_file::replace(&path, WHAT, &promoted).unwrap();
         assert_eq!(revoked(&other), why);
-        // A store that cannot be read for a moment ends nothing, although nobody comes in.
+        // If a store cannot be read for a moment, no connection ends, although no client is
+        // admitted.
         secret_file::replace(&path, WHAT, &text).unwrap();
         assert_eq!(revoked(&other), None);
         for damage in ["", "nonsense"] {
@@ -342,14 +344,14 @@ mod tests {
             assert!(access.tokens().is_some_and(|tokens| tokens.is_empty()));
             assert_eq!(revoked(&other), None);
         }
-        // Servers that call back go with the client that they have met.
+        // The admission of servers that connect back ends with the client's token.
         secret_file::replace(&path, WHAT, &text).unwrap();
         let viewer = access.clone().with_callbacks();
         let back = caller(&bob.for_callback());
         assert_eq!(viewer.revoked(&back), None);
         Store::revoke(&path, "bob").unwrap();
         assert!(viewer.revoked(&back).is_some());
-        // One token without a store is never revoked.
+        // A single token without a store is never revoked.
         let alone = Access::from(Some(alice.clone()));
         assert_eq!(alone.revoked(&caller(&bob)), None);
     }

@@ -1,4 +1,4 @@
-//! What unit tests need.
+//! Helpers for unit tests.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ impl Drop for Folder {
     }
 }
 
-/// So many repetitions, or `few` under Miri, which takes a thousand times as long.
+/// The number of repetitions: `many`, or `few` under Miri, which takes a thousand times as long.
 pub(crate) fn times(many: u64, few: u64) -> u64 {
     if cfg!(miri) {
         few

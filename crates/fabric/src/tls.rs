@@ -1,15 +1,14 @@
-//! TLS 1.3 for TCP, by rustls, without certificates.
+//! TLS 1.3 for TCP, with rustls and without certificates.
 //!
-//! The server shows its key alone (RFC 7250). The negotiation only checks that the server has the
-//! private key that belongs to it; the caller compares the public key with those that the client's
-//! token names. Then both ends prove the token *bound* to this one channel, by a value that only
-//! its two ends can compute (RFC 9266). Somebody in between who ends the encryption has two
-//! channels, whose values differ: proofs that are passed on are wrong at the other end. That holds
-//! for tokens that name no key too; but with those, whoever else has the token can pose as the
-//! server.
+//! The server shows only its public key (RFC 7250). The negotiation checks that the server has the
+//! matching private key, and the caller compares the public key with those that the client's token
+//! names. Then both ends prove the token *bound* to this channel, with a value that only its two
+//! ends can compute (RFC 9266). An attacker in between that ends the encryption has two channels
+//! with different values, so proofs that it passes on are wrong at the other end. This also holds
+//! for tokens that name no key, but then every process that has the token can pose as the server.
 //!
-//! There is one suite of ciphers, whose keys never wear out, so that none has to be changed as long
-//! as a connection lasts.
+//! There is one cipher suite. Its keys have no practical usage limit, so they never have to be
+//! changed during a connection.
 
 use std::sync::{Arc, OnceLock};
 
@@ -31,17 +30,18 @@ use crate::seal::{Seal, HEADER, RECORD_MAX};
 use crate::token::Token;
 use crate::{PublicKey, ServerKey};
 
-/// What the channel's value is called (RFC 9266).
+/// The label of the channel's value (RFC 9266).
 const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
 
-/// One end while the keys are agreed on. No I/O: send [`Negotiation::take_output`], and feed it.
+/// One end of the key negotiation. It does no I/O: the caller sends [`Negotiation::take_output`],
+/// and passes received bytes to [`Negotiation::receive`].
 pub(crate) struct Negotiation {
     connection: Connection,
-    /// The record that is coming.
+    /// The record that is being received.
     record: Vec<u8>,
 }
 
-/// The encryption that was agreed on.
+/// The agreed encryption.
 pub(crate) struct Agreed {
     pub(crate) seal: Seal,
     pub(crate) binding: [u8; 32],
@@ -50,7 +50,7 @@ pub(crate) struct Agreed {
 }
 
 impl Agreed {
-    /// The token in the form to be proved on this channel.
+    /// The token, bound to this channel for its proof.
     pub(crate) fn bind(&self, token: &Token) -> Token {
         token.bound_to(&self.binding)
     }
@@ -60,7 +60,7 @@ impl Negotiation {
     pub(crate) fn client() -> Result<Negotiation, rustls::Error> {
         static CONFIG: OnceLock<Result<Arc<ClientConfig>, rustls::Error>> = OnceLock::new();
         let config = CONFIG.get_or_init(client_config).clone()?;
-        // It has to have a name, which is not sent.
+        // rustls requires a name, which is not sent.
         let name =
             ServerName::try_from("manganese").map_err(|_| rustls::Error::UnsupportedNameType)?;
         Ok(Negotiation::new(
@@ -79,7 +79,7 @@ impl Negotiation {
         }
     }
 
-    /// How many more bytes may be read: never more than belong to the negotiation.
+    /// The number of bytes that may be read. It never exceeds the end of the negotiation.
     pub(crate) fn wants(&self) -> usize {
         let whole = match self.record.first_chunk::<HEADER>() {
             Some([.., high, low]) => HEADER + usize::from(u16::from_be_bytes([*high, *low])),
@@ -88,7 +88,7 @@ impl Negotiation {
         whole - self.record.len()
     }
 
-    /// Takes bytes that came, no more than [`Negotiation::wants`].
+    /// Handles received bytes, at most [`Negotiation::wants`].
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), Disagreed> {
         self.record.extend_from_slice(bytes);
         if !is_tls(&self.record) {
@@ -114,11 +114,11 @@ impl Negotiation {
         Ok(())
     }
 
-    /// What is to be sent now, which may be nothing; after an error, the reason for the other end.
+    /// The bytes to send now, possibly none. After an error, they tell the other end the reason.
     pub(crate) fn take_output(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.connection.wants_write() {
-            // A vector takes everything.
+            // Writing to a vector cannot fail.
             if self.connection.write_tls(&mut bytes).is_err() {
                 break;
             }
@@ -130,7 +130,7 @@ impl Negotiation {
         !self.connection.is_handshaking()
     }
 
-    /// What was agreed on, when it is over and everything has been sent.
+    /// The result, when the negotiation is over and its output has been sent.
     pub(crate) fn finish(self) -> Result<Agreed, rustls::Error> {
         let binding = self
             .connection
@@ -146,21 +146,21 @@ impl Negotiation {
     }
 }
 
-/// Why there is no encryption.
+/// The reason for a failed negotiation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Disagreed {
-    /// The other end is one of ours and speaks in clear.
+    /// The other end speaks our protocol without encryption.
     #[error("it does not encrypt")]
     Clear,
     #[error("it does not speak our protocol")]
     Stranger,
-    #[error("no encryption could be agreed on: {0}")]
+    #[error("cannot agree on an encryption: {0}")]
     Tls(#[from] rustls::Error),
 }
 
-/// Whether bytes that came can be the beginning of a record.
+/// Whether received bytes can be the beginning of a record.
 pub(crate) fn is_tls(beginning: &[u8]) -> bool {
-    // Change of cipher, alert, handshake, data.
+    // The record types: change of cipher, alert, handshake, data.
     matches!(beginning, [] | [20..=23] | [20..=23, 3, ..])
 }
 
@@ -186,7 +186,7 @@ fn client_config() -> Result<Arc<ClientConfig>, rustls::Error> {
     Ok(Arc::new(config))
 }
 
-/// What a listener with this key negotiates with.
+/// The configuration of a listener with this key.
 pub(crate) fn server_config(key: &ServerKey) -> Result<Arc<ServerConfig>, rustls::Error> {
     let provider = provider();
     let shown = CertificateDer::from(key.public().to_der());
@@ -196,13 +196,14 @@ pub(crate) fn server_config(key: &ServerKey) -> Result<Arc<ServerConfig>, rustls
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified)));
     config.session_storage = Arc::new(NoServerSessionStorage {});
-    // Nothing may come after the negotiation but what we send ourselves.
+    // After the negotiation, rustls must not send anything.
     config.send_tls13_tickets = 0;
     config.enable_secret_extraction = true;
     Ok(Arc::new(config))
 }
 
-/// Takes any key that the server proves to have. Whether it is the right one, the caller finds out.
+/// Accepts any key whose possession the server proves. The caller checks whether it is the right
+/// one.
 #[derive(Debug)]
 struct AnyKey(Arc<CryptoProvider>);
 
@@ -248,7 +249,8 @@ impl ServerCertVerifier for AnyKey {
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
-/// Two ends that have agreed, and what each was told, the server first.
+/// Two ends that have agreed (the client first), and the bytes that each end received (the server
+/// first).
 pub(crate) fn agree() -> ([Agreed; 2], [Vec<u8>; 2]) {
     let mut ends = [
         Negotiation::server(server_config(&ServerKey::generate().unwrap()).unwrap()).unwrap(),
@@ -297,7 +299,7 @@ mod tests {
         assert_ne!(client.bind(&token).key(), token.key());
     }
 
-    /// Sockets that are often full, reads of any length, and an end that moves in the middle.
+    /// Sockets are often full, reads have random lengths, and one end is handed over in the middle.
     #[test]
     fn bytes_arrive_whatever_the_pieces() {
         let (near, mut far) = pair();
@@ -310,7 +312,8 @@ mod tests {
         while got.len() < bytes.len() {
             if random.below(2) == 0 && sent < bytes.len() {
                 let rest = &bytes[sent..];
-                // After EAGAIN at least the same bytes have to come again: here all do.
+                // After EAGAIN, the next call must begin with the same bytes. Here it passes all
+                // remaining bytes.
                 let (one, other) = rest.split_at(rest.len().min(30));
                 match near.send(out.as_fd(), &[IoSlice::new(one), IoSlice::new(other)]) {
                     Ok(now) => sent += now,

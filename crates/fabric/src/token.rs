@@ -1,4 +1,4 @@
-//! The secret that both ends of a TCP connection share, and what its holder may do.
+//! Tokens: the secret that both ends of a TCP connection share, and the permissions of its holder.
 
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
@@ -14,43 +14,43 @@ use crate::{is_name, Error, PublicKey};
 
 const WHAT: &str = "the token file";
 
-/// A name, a role, 256 random bits, and the keys of the servers that the holder may meet. Each end
-/// proves that it knows the bits; they are never sent, and never shown by `Debug`.
+/// A name, a role, 256 random bits, and the keys of the servers to which the holder may connect.
+/// Each end proves that it knows the bits. They are never sent, and never shown by `Debug`.
 #[derive(Clone)]
 pub struct Token {
     secret: Zeroizing<[u8; 32]>,
-    /// Of the secret as it was made, also where `secret` is bound to a channel.
+    /// The identifier of the original secret, even if `secret` is bound to a channel.
     id: TokenId,
     identity: Identity,
-    /// Keys that servers may show; any if there are none.
+    /// The keys that servers may show. If it is empty, any key is accepted.
     servers: Vec<PublicKey>,
-    /// The key of the one server that this copy is for, as somebody trusted says.
+    /// The key of the only server for which this copy is meant, from a trusted source.
     vouched: Option<PublicKey>,
-    /// Where it was read.
+    /// The file from which it was read.
     file: Option<PathBuf>,
     is_old: bool,
 }
 
-/// What the holder of a token may do.
+/// The permissions of a token's holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Have sessions with servers.
+    /// May have sessions with servers.
     Client,
-    /// Be a server: register with a mothership, send pictures to viewers.
+    /// May be a server: register with a mothership, and send pictures to viewers.
     Server,
-    /// Everything, such as stopping a mothership and listing the sessions of others.
+    /// May do everything, such as stop a mothership and list the sessions of others.
     Admin,
 }
 
-/// Whose token was proved.
+/// The identity of a token's holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub name: String,
     pub role: Role,
 }
 
-/// What a token is called in public: it says nothing about the secret.
+/// The public identifier of a token. It reveals nothing about the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(pub(crate) [u8; TokenId::BYTES]);
 
@@ -72,7 +72,7 @@ impl TokenId {
 impl Role {
     pub const ALL: [Role; 3] = [Role::Client, Role::Server, Role::Admin];
 
-    /// Whether this role includes what `needed` may do.
+    /// Whether this role includes the permissions of `needed`.
     pub fn permits(self, needed: Role) -> bool {
         self == needed || self == Role::Admin
     }
@@ -107,7 +107,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// A token as it is written, in a file of its own or in a store.
+/// A token as it is written, in its own file or in a store.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Written {
@@ -119,13 +119,13 @@ pub(crate) struct Written {
 }
 
 impl Token {
-    /// A new secret.
+    /// Makes a new token with a new secret.
     ///
     /// # Errors
-    /// [`Error::Token`] for what is no name.
+    /// [`Error::Token`] for an invalid name.
     pub fn new(name: &str, role: Role) -> Result<Token, Error> {
         if !is_name(name) {
-            return Err(Error::Token(format!("{name:?} is no name for a token: it has 1 to 64 letters, digits and . _ - , and begins with neither - nor .")));
+            return Err(Error::Token(format!("{name:?} is not a valid name for a token: use 1 to 64 letters, digits and . _ - , and do not begin with - or .")));
         }
         let mut secret = [0; 32];
         random(&mut secret);
@@ -136,8 +136,7 @@ impl Token {
         Ok(Token::of(secret, identity))
     }
 
-    /// A new secret between processes that trust each other in everything, such as those of one
-    /// job.
+    /// Makes a token for processes that trust each other in everything, such as those of one job.
     pub fn generate() -> Token {
         let mut secret = [0; 32];
         random(&mut secret);
@@ -178,7 +177,7 @@ impl Token {
         }
         let wrong = |why: &str| Error::Token(format!("the token file {shown} is damaged: {why}"));
         let written: Written = toml::from_str(&text).map_err(|error| {
-            // The message of the parser may show the line, which may be the secret.
+            // The parser's message may show the line, which may contain the secret.
             match text.contains("[[token]]") {
                 true => Error::Token(format!(
                     "{shown} is a store of tokens, not a token; name it by --token-store"
@@ -196,10 +195,10 @@ impl Token {
     /// Writes the token to a new file that only its owner may read.
     ///
     /// # Errors
-    /// [`Error::Io`], also where there is a file already.
+    /// [`Error::Io`], also if the file exists already.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = Zeroizing::new(format!(
-            "# A token of Manganese. Whoever can read this file can use it.\n{}",
+            "# A token of Manganese. Anyone who can read this file can use it.\n{}",
             self.to_text().as_str()
         ));
         secret_file::create(path, WHAT, text.as_bytes())
@@ -211,19 +210,19 @@ impl Token {
         self
     }
 
-    /// The token for the one server with this key, whatever keys the file names. Relays on the way
-    /// still have to show one of those.
+    /// The token for only the server with this key, whatever keys the file names. Relays on the way
+    /// must still show one of the file's keys.
     pub fn vouched(mut self, key: Option<PublicKey>) -> Token {
         self.vouched = key;
         self
     }
 
-    /// The token for servers with any key: those of a job make new keys each time.
+    /// The token for servers with any key. The processes of a job make new keys each time.
     pub(crate) fn for_any_server(self) -> Token {
         self.with_servers(Vec::new())
     }
 
-    /// The keys that the file names. None: any.
+    /// The keys that the file names. If it is empty, any key is accepted.
     pub fn servers(&self) -> &[PublicKey] {
         &self.servers
     }
@@ -236,35 +235,38 @@ impl Token {
         self.id
     }
 
-    /// Whether it was read from a file that has 64 digits and nothing else.
+    /// Whether it was read from a file in the format of earlier releases, with 64 digits and
+    /// nothing else.
     pub fn is_old(&self) -> bool {
         self.is_old
     }
 
-    /// The digits of the secret alone, for a process of one's own that shall know it too.
+    /// The digits of the secret alone, for another process of the same user.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_digits(&self.secret)
     }
 
-    /// The whole token as text, for a process of one's own.
+    /// The whole token as text, for another process of the same user.
     pub fn to_text(&self) -> Zeroizing<String> {
         toml::to_string(&Written::new(self))
             .unwrap_or_default()
             .into()
     }
 
-    /// The opposite of [`Token::to_text`].
+    /// Reads a token from the text of [`Token::to_text`].
     ///
     /// # Errors
     /// [`Error::Token`] for other text.
     pub fn from_text(text: &str) -> Result<Token, Error> {
         let written: Option<Written> = toml::from_str(text).ok();
         let token = written.and_then(|written| written.read().ok());
-        token.ok_or_else(|| Error::Token("a token was handed over that is damaged".into()))
+        token.ok_or_else(|| {
+            Error::Token("the token that another process passed on is damaged".into())
+        })
     }
 
-    /// A token of role server that only those have who know this one. With it, a server that has
-    /// met a client by this token connects back to it.
+    /// A token with role server, which only holders of this token can derive. A server that has
+    /// accepted a client with this token uses it to connect back to the client.
     pub fn for_callback(&self) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         let secret = mac.update(b"mgn fabric callback").finalize().into();
@@ -278,7 +280,7 @@ impl Token {
         }
     }
 
-    /// A key for another purpose, which only those have who know this token.
+    /// A key for another purpose, which only holders of this token can derive.
     pub(crate) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         mac.update(b"mgn fabric key for ")
@@ -286,8 +288,7 @@ impl Token {
         Zeroizing::new(mac.finalize().into())
     }
 
-    /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing
-    /// on another one.
+    /// The token bound to an encrypted channel. Proofs of it are invalid on any other channel.
     pub(crate) fn bound_to(&self, channel: &[u8; 32]) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         mac.update(b"mgn fabric tls").update(channel);
@@ -325,7 +326,7 @@ impl Token {
         })
     }
 
-    /// Refuses a token in the format of earlier releases to other hosts than this one.
+    /// Refuses a token in the format of earlier releases for connections to other hosts.
     pub(crate) fn check_place(&self, place: IpAddr) -> Result<(), Error> {
         match self.is_old && !place.to_canonical().is_loopback() {
             false => Ok(()),
@@ -337,12 +338,12 @@ impl Token {
     }
 }
 
-/// What to do about a token in the format of earlier releases.
+/// The advice about a token in the format of earlier releases.
 pub(crate) const NEW: &str =
-    "make another with `mgn token new` on the server's host, and copy it to the programs'";
+    "make another with `mgn token new` on the server's host, and copy it to the programs' hosts";
 
 impl Identity {
-    /// Of processes that trust each other in everything.
+    /// The identity of processes that trust each other in everything.
     fn shared() -> Identity {
         Identity {
             name: "shared".into(),
@@ -364,7 +365,7 @@ impl Written {
     pub(crate) fn read(&self) -> Result<Token, String> {
         let name = &self.name;
         if !is_name(name) {
-            return Err(format!("{name:?} is no name for a token"));
+            return Err(format!("{name:?} is not a valid name for a token"));
         }
         let secret = digits(&self.secret);
         let secret =
@@ -380,7 +381,7 @@ impl Written {
     }
 }
 
-/// Where a mistake is, without what stands there.
+/// The line of a mistake, without its contents.
 pub(crate) fn line(text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start.min(text.len()));
     format!("line {}", 1 + text[..at].matches('\n').count())
@@ -389,7 +390,7 @@ pub(crate) fn line(text: &str, error: &toml::de::Error) -> String {
 impl FromStr for Token {
     type Err = Error;
 
-    /// From the digits of [`Token::to_hex`].
+    /// Reads a token from the digits of [`Token::to_hex`].
     fn from_str(text: &str) -> Result<Token, Error> {
         let secret = digits(text);
         let secret =
@@ -423,8 +424,8 @@ pub(crate) fn to_digits(bytes: &[u8; 32]) -> Zeroizing<String> {
     text
 }
 
-/// Fills `bytes` from the system's random source. Without that nothing here can be secret, and
-/// Linux always has it, so its failure ends the process.
+/// Fills `bytes` from the system's random source. Linux always has it. Without it nothing can be
+/// secret, so a failure ends the process.
 pub(crate) fn random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the system's random source works");
 }

@@ -1,8 +1,8 @@
-//! Measuring which settings are best on this machine.
+//! Measurement of the best settings on this machine.
 //!
-//! Two processes send messages to and fro, as programs do: the one that measures, and a partner
-//! that it starts. What is compared is measured in turn, a little of each again and again, so that
-//! whatever else the machine does falls on all of it.
+//! Two processes exchange messages as programs do: the one that measures, and a partner that it
+//! starts. Alternatives are measured in turns, a little of each at a time, so that other load on
+//! the machine affects all of them equally.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -12,51 +12,52 @@ use std::time::{Duration, Instant};
 use crate::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted, AUTO, NEVER};
 use crate::{Address, Error, Listener, Token, Transport};
 
-/// Where the partner finds who has started it.
+/// The variable with the address of the process that has started the partner.
 const ADDRESS: &str = "MGN_TUNE_ADDRESS";
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Messages of one kind that follow each other take about so long.
+/// The approximate duration of a burst of messages of one kind.
 const BURST: Duration = Duration::from_millis(1);
 
-/// Links made anew for each kind, since some are slower than others as long as they last; and
-/// bursts by each, at least.
+/// New links are made this many times for each kind of message, because some links are slower than
+/// others for their whole life. `BURSTS` is the minimum number of bursts on each link.
 const SETS: u32 = 3;
 const BURSTS: usize = 2;
 
-/// Kinds of messages that are measured, at most.
+/// The maximum number of kinds of messages that are measured.
 const COUNT: u32 = 64;
 
-/// What takes more than this part of the time of what is usual is faster only by chance.
+/// An alternative must take less than this part of the default's time. Smaller differences are
+/// noise.
 const CLEARLY: f64 = 0.9;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// What was found to be best.
+/// The best settings found.
 #[derive(Debug)]
 pub struct Tuned {
     pub settings: Settings,
-    /// By the names of settings: what was measured that speaks for them.
+    /// For the names of settings, the measurements that are the reason for their values.
     reasons: BTreeMap<&'static str, String>,
 }
 
 impl Tuned {
-    /// A settings file that says why.
+    /// A settings file, with the reasons as comments.
     pub fn to_toml(&self) -> String {
         let reason = |name: &str| self.reasons.get(name).cloned();
         let head =
-            "# How messages travel on this machine, measured by mgn tune. Lengths are bytes.";
+            "# The best settings for messages on this machine, measured by mgn tune. Lengths are in bytes.";
         format!("{head}\n\n{}", self.settings.to_toml_with(&reason))
     }
 }
 
-/// Measures for about `time`, and tells `say` what it found, as lines of tables. What is not
-/// measured is as by default. `partner` is a program that calls [`tune_partner`].
+/// Measures for about `time`, and passes its results to `say`, as lines of tables. Settings that
+/// are not measured keep their defaults. `partner` is a program that calls [`tune_partner`].
 ///
 /// # Errors
-/// What keeps two processes from talking to each other.
+/// Errors of the communication between the two processes.
 pub fn tune(time: Duration, partner: &mut Command, say: impl FnMut(&str)) -> Result<Tuned, Error> {
     let mut bench = Bench::start(partner, time / COUNT, say)?;
     let mut found = Tuned {
@@ -75,25 +76,25 @@ pub fn tune(time: Duration, partner: &mut Command, say: impl FnMut(&str)) -> Res
 /// The other process of [`tune`].
 ///
 /// # Errors
-/// Where the one that measures cannot be reached.
+/// Errors in connecting to the process that measures.
 pub fn tune_partner() -> Result<(), Error> {
     let address = std::env::var(ADDRESS)
-        .map_err(|_| Error::Misuse("this is for a process that mgn tune starts"))?;
+        .map_err(|_| Error::Misuse("only a process that mgn tune has started can do this"))?;
     let endpoint = Endpoint::with(Settings::default())?;
     let link = endpoint.connect(&address.parse()?, &Transport::Unix, None, b"", PATIENCE)?;
-    // Ends when the other has measured.
+    // The link ends when the other process has finished.
     while let Ok(Some(wish)) = endpoint.take(&Wanted::new(link, 0), None) {
         let wish = Wish::parse(&String::from_utf8_lossy(&wish.to_vec()))?;
         thread::spawn(move || {
             if let Err(error) = wish.serve() {
-                tracing::warn!("a measurement fails: {error}");
+                tracing::warn!("a measurement has failed: {error}");
             }
         });
     }
     Ok(())
 }
 
-/// What the partner is asked for: to connect so, and to answer each message.
+/// A request to the partner: to connect in this way, and to answer each message.
 struct Wish {
     address: Address,
     transport: Transport,
@@ -116,7 +117,7 @@ impl Wish {
     }
 
     fn parse(text: &str) -> Result<Wish, Error> {
-        const VAGUE: Error = Error::PeerMisbehaved("its wish makes no sense");
+        const VAGUE: Error = Error::PeerMisbehaved("its request makes no sense");
         let (first, settings) = text.split_once('\n').ok_or(VAGUE)?;
         let [address, transport, token, len] = first.split(' ').collect::<Vec<_>>()[..] else {
             return Err(VAGUE);
@@ -135,7 +136,7 @@ impl Wish {
         let (address, token) = (&self.address, self.token.as_ref());
         let link = endpoint.connect(address, &self.transport, token, b"", PATIENCE)?;
         let mut into = vec![0; self.len];
-        // The other side closes when it has measured.
+        // The other side closes the link when it has finished.
         while endpoint.recv(Wanted::new(link, 1), &mut into).is_ok() {
             if endpoint.send(link, 2, b"", How::default()).is_err() {
                 break;
@@ -145,7 +146,7 @@ impl Wish {
     }
 }
 
-/// The second process. It does not outlive what is measured.
+/// The second process. It is ended with the measurement.
 struct Partner(Child);
 
 /// The process that measures, and its partner.
@@ -153,10 +154,10 @@ struct Bench<Say> {
     partner: Partner,
     endpoint: Endpoint,
     link: LinkId,
-    /// For shared memory and unix sockets; by TCP.
+    /// One for shared memory and unix sockets, and one for TCP.
     listeners: [Listener; 2],
     token: Token,
-    /// For each kind of message.
+    /// The time for each kind of message.
     span: Duration,
     say: Say,
 }
@@ -191,7 +192,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         })
     }
 
-    /// Up to which length a message is better sent at once than offered first.
+    /// Finds the longest message that is better sent at once than offered first.
     fn eager(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "sent at once, or offered first",
@@ -229,8 +230,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// In which chunks a long message goes through shared memory. All chunks together are as large
-    /// as by default.
+    /// Finds the best size of chunks for long messages through shared memory. The total size of the
+    /// chunks stays the default.
     fn chunks(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let all = Settings::default().chunk * Settings::default().chunks;
         let sizes = [16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB];
@@ -242,12 +243,12 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let best = self.fastest(&Transport::Shm, "chunk", &variants, &sizes, found)?;
         found.settings.chunk = best;
         found.settings.chunks = all / best;
-        // No chunk holds a longer one.
+        // A chunk cannot hold a longer message.
         found.settings.eager_shm = found.settings.eager_shm.min(best);
         Ok(())
     }
 
-    /// In which parts a long message goes over sockets.
+    /// Finds the best size of parts for long messages over sockets.
     fn parts(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let sizes = [64 * KIB, 256 * KIB, MIB];
         let cases: [(Transport, &'static str, Field); 2] = [
@@ -262,7 +263,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// The size with which a long message takes the shortest time.
+    /// Returns the size with which a long message takes the shortest time.
     fn fastest(
         &mut self,
         transport: &Transport,
@@ -286,9 +287,10 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(sizes[best])
     }
 
-    /// From which length on it pays to read messages straight from their sender's memory instead of
-    /// sending them through unix sockets: all lengths together, since longer ones may take longer
-    /// and others half the time. Links through shared memory find that out while they run.
+    /// Finds the length from which it pays to read messages directly from their sender's memory
+    /// instead of sending them through unix sockets. The decision weighs all lengths from there on
+    /// together, because some may take longer and others half the time. Links through shared memory
+    /// measure this themselves, in use.
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "read from the sender's memory, or sent through sockets",
@@ -297,8 +299,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let (transport, name) = (Transport::Unix, "single_copy_unix");
         let field: Field = |s| &mut s.single_copy_unix;
         let mut threshold = NEVER;
-        // Of all lengths down to one the logarithms of the times together, of one copy to two; and
-        // the least of that.
+        // The sum of log(time of one copy / time of two copies) over all lengths so far, and its
+        // minimum.
         let (mut sum, mut least) = (0.0, CLEARLY.ln());
         for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
             let variants = [with(field, 4 * KIB), with(field, NEVER)];
@@ -320,18 +322,18 @@ impl<Say: FnMut(&str)> Bench<Say> {
             }
         }
         *field(&mut found.settings) = threshold;
-        // What is sent at once cannot be read from there.
+        // A message that is sent at once cannot be read from the sender's memory.
         let settings = &mut found.settings;
         settings.eager_unix = settings.eager_unix.min(settings.single_copy_unix / 2);
         Ok(())
     }
 
-    /// For how long a thread that waits looks before it sleeps: as by default, for long messages'
-    /// sake, where no shorter time is clearly better.
+    /// Finds how long a waiting thread should poll before it sleeps. Keeps the default, which is
+    /// good for long messages, unless a shorter time is clearly better.
     fn spinning(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let times_us = [0, 5, 20];
         let columns = times_us.map(|time| format!("{time} us"));
-        self.head("8 bytes, looking so long before sleeping", &columns);
+        self.head("8 bytes, by time of polling before sleep", &columns);
         let variants = times_us.map(|time| with(|s| &mut s.spin_us, time));
         let times = self.compare(&Transport::Shm, &variants, 8)?;
         let shown: Vec<String> = times.iter().map(|time| us(*time)).collect();
@@ -344,8 +346,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// How long a message of `len` bytes there and an empty one back take, with each of these
-    /// settings at both ends: the median of bursts.
+    /// Measures a message of `len` bytes and its empty answer, with each of these settings at both
+    /// ends. Returns the median of the bursts for each.
     fn compare(
         &mut self,
         transport: &Transport,
@@ -363,7 +365,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(times.into_iter().map(median).collect())
     }
 
-    /// Likewise by one link for each of the settings, in turns.
+    /// Measures once with a new link for each of the settings, in turns.
     fn compare_once(
         &mut self,
         transport: &Transport,
@@ -392,7 +394,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
                     end.send(*link, 1, bytes, How::default())?;
                     end.recv(Wanted::new(*link, 2), &mut [])
                 };
-                // The first one wakes the partner, and meets cold memory.
+                // The first round wakes the partner, and its memory is not in the caches.
                 round()?;
                 let (start, mut rounds) = (Instant::now(), 0);
                 while rounds == 0 || start.elapsed() < BURST {
@@ -408,7 +410,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// A link to the partner, with these settings at both ends.
+    /// Makes a link to the partner, with these settings at both ends.
     fn connect(
         &mut self,
         transport: &Transport,
@@ -462,14 +464,14 @@ impl<Say: FnMut(&str)> Bench<Say> {
 
 impl Drop for Partner {
     fn drop(&mut self) {
-        // Nothing where it has ended already.
+        // This has no effect if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The shortest time; that of the default settings, which are among them, where none is clearly
-/// shorter.
+/// The index of the shortest time, if it is clearly shorter than that of the default settings;
+/// otherwise the index of the defaults, which are among the variants.
 fn clearly_best(times: &[Duration], variants: &[Settings]) -> usize {
     let usual = variants.iter().position(|one| *one == Settings::default());
     let usual = usual.expect("the default settings are among them");

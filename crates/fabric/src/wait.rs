@@ -1,4 +1,4 @@
-//! How long a thread spins before it sleeps, and how deadlines are counted.
+//! Waiting: how long a thread spins before it sleeps, and deadlines.
 
 use std::hint;
 use std::io;
@@ -8,66 +8,65 @@ use std::time::{Duration, Instant};
 use mgn_sys::cpu;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-/// The longest a thread ever spins.
+/// The longest time that a thread spins.
 pub(crate) const SPIN: Duration = Duration::from_micros(20);
 
-/// How often a sleeping thread looks whether its peer still lives.
+/// The interval at which a sleeping thread checks whether its peer is alive.
 pub(crate) const PULSE: Duration = Duration::from_millis(100);
 
-/// How long a busy machine is left alone, and the least time between two looks at it.
+/// How long threads do not spin on a busy machine, and the shortest time between two checks of it.
 const CALM: Duration = Duration::from_millis(4);
 
-/// How much longer than it spins a thread yields, where it does.
+/// The ratio between the time for which a thread yields and the time for which it spins.
 const YIELDING: u32 = 5;
 
-/// The same where there are more peers than processors: only those that run can answer, and a step
-/// of all of them may take that long.
+/// The time for which a thread yields if there are more peers than processors. Only running peers
+/// can answer, and one step of all peers may take this long.
 const CROWDED: Duration = Duration::from_millis(1);
 
-/// A yield that took longer let others run.
+/// A yield that takes longer than this has let other threads run.
 const SWITCH: Duration = Duration::from_nanos(1500);
 
-/// Others that run for so long in one wait compute. A thread that sleeps is woken while such a one
-/// runs, and one that yields is not.
+/// If other threads run for this long during one wait, they compute. A sleeping thread is woken
+/// while such a thread runs, but a yielding thread does not get the processor back.
 const LONG: Duration = Duration::from_millis(10);
 
-/// For how long a thread then does not yield.
+/// The time for which a thread then does not yield.
 const COMPUTING: Duration = Duration::from_secs(1);
 
-/// A sleep shorter than this is one that spinning might well have saved.
+/// Spinning might have avoided a sleep that is shorter than this.
 const SHORT: Duration = Duration::from_micros(60);
 
 /// Failed spins in a row before some waits go to sleep at once.
 const PATIENCE: u32 = 4;
 
-/// Decides, for one place that waits, whether to spin.
+/// Decides whether to spin, for one place in the code that waits.
 ///
-/// Spinning hands a message over in well under a microsecond where a sleeping thread takes 5 to 30,
-/// but it takes a processor that others may need. So it is bounded to 20 us, never done on one
-/// processor, and given up for more and more of the waits while it keeps failing. A spin that fails
-/// while more threads want to run than there are processors, and did 4 ms before, is the last one
-/// for 4 ms: those that succeed then cost nobody anything, and the others take half a percent of a
-/// processor at most.
+/// A spinning thread gets a message in well under a microsecond, and a sleeping thread in 5 to 30
+/// us. But spinning takes a processor that other threads may need. So a spin lasts at most 20 us,
+/// and is never done on a machine with one processor. While spins keep failing, more and more waits
+/// sleep at once. The machine is busy if more threads want to run than there are processors, now
+/// and 4 ms ago. A spin that fails on a busy machine is the last one for 4 ms, so that failed spins
+/// take at most half a percent of a processor.
 ///
-/// A spinner that yields does so at once on such a machine. While others run it waits for nothing:
-/// only the time between counts.
+/// On a busy machine, a spinner that yields does so at once. The time during which other threads
+/// run does not count as its waiting time.
 #[derive(Debug)]
 pub struct Spinner {
-    /// How long one spin lasts at most.
+    /// The longest duration of a spin.
     span: Duration,
-    /// How long it goes on after that, leaving the processor to whoever wants it between two
-    /// looks.
+    /// How long it then continues, and yields the processor to other threads between two checks.
     yielding: Duration,
-    /// Looks between two looks at the clock.
+    /// Checks of the condition between two reads of the clock.
     stride: u32,
     failures: u32,
     skip: u32,
-    /// When the machine was last looked at, and whether it was busy.
+    /// The time of the last check of the machine, and whether it was busy.
     looked: Option<Instant>,
     was_busy: bool,
-    /// Until when it is left alone; the number of processors is looked at then.
+    /// No spins until this time. Then the number of processors is checked again.
     calm_until: Option<Instant>,
-    /// Until when yielding is known to take long.
+    /// No yields until this time, because other threads compute.
     computing_until: Option<Instant>,
     slept_at: Option<Instant>,
 }
@@ -79,7 +78,7 @@ impl Default for Spinner {
 }
 
 impl Spinner {
-    /// One that spins for at most `span`, which is no longer than [`SPIN`].
+    /// A spinner that spins for at most `span`, limited to [`SPIN`].
     pub(crate) fn lasting(span: Duration) -> Spinner {
         Spinner {
             span: span.min(SPIN),
@@ -95,16 +94,16 @@ impl Spinner {
         }
     }
 
-    /// One that then yields for some times as long: whom it waits for may have been asleep itself,
-    /// and takes longer to wake than anybody spins. Two that wait for each other would fall
-    /// asleep in turns.
+    /// A spinner that yields after it has spun, for [`YIELDING`] times as long. The peer may itself
+    /// be asleep, and waking it takes longer than a spin. Without yields, two processes that wait
+    /// for each other would fall asleep in turns.
     pub(crate) fn yielding(span: Duration) -> Spinner {
         let mut spinner = Spinner::lasting(span);
         spinner.set_crowded(false);
         spinner
     }
 
-    /// Whether it waits for some of more peers than there are processors.
+    /// Sets whether there are more peers than processors.
     pub(crate) fn set_crowded(&mut self, crowded: bool) {
         self.yielding = match crowded {
             true => CROWDED,
@@ -112,7 +111,7 @@ impl Spinner {
         };
     }
 
-    /// For conditions that take a system call to look at.
+    /// A spinner for conditions whose check takes a system call.
     pub(crate) fn for_calls() -> Spinner {
         Spinner {
             stride: 1,
@@ -120,7 +119,8 @@ impl Spinner {
         }
     }
 
-    /// Spins until `ready` or until it no longer pays. Says whether it was ready.
+    /// Spins until `ready` returns true, or until spinning no longer pays. Returns whether it was
+    /// ready.
     pub fn spin(&mut self, ready: impl FnMut() -> bool) -> bool {
         self.spin_on(&Here, ready)
     }
@@ -138,7 +138,7 @@ impl Spinner {
         }
         let start = machine.now();
         let mut now = start;
-        // The time in which others had the processor.
+        // The time in which other threads had the processor.
         let mut away = Duration::ZERO;
         let (mut spinning, mut longest) = (self.span, self.span + self.yielding);
         if self.computing_until.is_some_and(|until| now < until) {
@@ -201,19 +201,20 @@ impl Spinner {
         self.look_around(machine, now);
     }
 
-    /// After spinning has failed, and not often: whether the machine is busy.
+    /// Checks whether the machine is busy, after a failed spin and at most once per [`CALM`].
     fn look_around(&mut self, machine: &impl Machine, now: Instant) {
         if self.looked.is_none_or(|looked| now - looked >= CALM) {
             self.looked = Some(now);
             let runnable = machine.runnable();
             let busy = runnable.is_some_and(|runnable| runnable > machine.cores());
-            // A thread that wakes for a moment, as helpers do, makes no busy machine.
+            // A thread that wakes only for a moment, as helpers do, does not make the machine busy.
             self.calm_until = (busy && self.was_busy).then_some(now + CALM);
             self.was_busy = busy;
         }
     }
 
-    /// To be called before and after a sleep: short sleeps restore confidence in spinning.
+    /// Call this before a sleep, and [`Spinner::woke`] after it. A short sleep resets the count of
+    /// failed spins.
     pub fn sleeping(&mut self) {
         self.slept_at = Some(Instant::now());
     }
@@ -226,11 +227,11 @@ impl Spinner {
     }
 }
 
-/// What spinning looks at besides its condition.
+/// The properties of the machine that a spinner checks.
 trait Machine {
     fn now(&self) -> Instant;
     fn cores(&self) -> usize;
-    /// How many threads run or want to.
+    /// The number of threads that run or want to run.
     fn runnable(&self) -> Option<usize>;
     fn give_way(&self);
 }
@@ -255,7 +256,7 @@ impl Machine for Here {
     }
 }
 
-/// Waits until one of `fds` is ready. Gives how many are, 0 after `timeout`.
+/// Waits until one of `fds` is ready. Returns the number of ready ones, or 0 after `timeout`.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<usize> {
     let timeout = Timespec {
         tv_sec: timeout.as_secs().min(1 << 30) as i64,
@@ -267,7 +268,8 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<usiz
     }
 }
 
-/// Waits until `socket` is ready for what is wanted. False when the deadline passes first.
+/// Waits until `socket` is ready for the `wanted` events. Returns false if the deadline passes
+/// first.
 pub(crate) fn ready(
     socket: BorrowedFd<'_>,
     wanted: PollFlags,
@@ -284,13 +286,13 @@ pub(crate) fn ready(
     }
 }
 
-/// The end of a wait, or none.
+/// The time at which a wait ends, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
     pub(crate) fn after(timeout: Option<Duration>) -> Deadline {
-        // A timeout beyond what the clock can count is none.
+        // A timeout that exceeds the range of the clock means no deadline.
         Deadline(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
     }
 
@@ -298,7 +300,7 @@ impl Deadline {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// What is left, at most `slice`.
+    /// The remaining time, at most `slice`.
     pub(crate) fn left(&self, slice: Duration) -> Duration {
         self.0.map_or(slice, |end| {
             end.saturating_duration_since(Instant::now()).min(slice)
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// A machine whose clock goes on by a step each time that somebody looks at it.
+    /// A machine whose clock advances by one step each time it is read.
     struct Simulated {
         now: Cell<Instant>,
         cores: usize,
@@ -320,13 +322,13 @@ mod tests {
     }
 
     const STEP: Duration = Duration::from_nanos(100);
-    /// Looks of a spin that lasts as long as one may: 16 for each look at the clock.
+    /// The number of checks in the longest spin: 16 for each read of the clock.
     const ALL: u32 = 1 + 16 * (SPIN.as_nanos() / STEP.as_nanos()) as u32;
 
     impl Simulated {
         fn new(cores: usize, runnable: usize) -> Simulated {
             Simulated {
-                // Later than when spinners are made.
+                // This is later than the time at which spinners are made.
                 now: Cell::new(Instant::now() + COMPUTING),
                 cores,
                 runnable,
@@ -334,7 +336,7 @@ mod tests {
             }
         }
 
-        /// How often a spinner looks that waits in vain.
+        /// The number of checks of a spinner whose condition never becomes true.
         fn looks(&self, spinner: &mut Spinner) -> u32 {
             let mut looks = 0;
             let is_ready = spinner.spin_on(self, || {
@@ -370,13 +372,13 @@ mod tests {
         let machine = Simulated::new(2, 1);
         let mut spinner = Spinner::default();
         let counts: Vec<u32> = (0..2000).map(|_| machine.looks(&mut spinner)).collect();
-        // At first each spin lasts as long as it may; of those that follow, fewer and fewer do.
+        // The first spins have full length. After that, fewer and fewer do.
         assert_eq!(counts[..4], [ALL; 4]);
         assert!(counts.iter().all(|looks| [1, ALL].contains(looks)));
         let full = |counts: &[u32]| counts.iter().filter(|looks| **looks == ALL).count();
         assert_eq!(full(&counts[4..200]), 7);
         assert_eq!(full(&counts[200..]), 28);
-        // One that is ready at once says nothing about those that are not.
+        // A condition that is true at once does not change the count of failed spins.
         assert!(spinner.spin_on(&machine, || true));
         assert_eq!(machine.looks(&mut Spinner::lasting(Duration::ZERO)), 1);
         assert_eq!(machine.yields.get(), 0);
@@ -388,7 +390,7 @@ mod tests {
         assert_eq!(single.looks(&mut Spinner::default()), 1);
         let busy = Simulated::new(2, 5);
         let mut spinner = Spinner::default();
-        // A machine is busy that is so twice, 4 ms apart.
+        // A machine counts as busy if it is busy at two checks 4 ms apart.
         assert_eq!(busy.looks(&mut spinner), ALL);
         busy.now.set(busy.now.get() + CALM);
         assert_eq!(busy.looks(&mut spinner), ALL);

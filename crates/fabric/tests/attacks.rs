@@ -1,4 +1,4 @@
-//! Connections that do not say who they are, and the clients that come in nevertheless.
+//! Floods of connections that do not authenticate, and clients that connect nevertheless.
 
 mod support;
 
@@ -11,11 +11,11 @@ use mgn_fabric::{connect, Address, Config, Listener, Relay, Targets, Token, Tran
 use support::attack::{far_way_to, survive};
 use support::*;
 
-/// How a hello begins, and how a record of TLS does.
+/// The beginnings of a hello, and of a TLS record.
 const HELLO: &[u8] = b"\x93MGNFAB\n";
 const RECORD: &[u8] = &[22, 3, 1, 1, 0, 1];
 
-/// The log and the memory are the whole process's: one test at a time.
+/// The tests count log lines and memory of the whole process, so only one may run at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn token() -> Token {
@@ -27,14 +27,14 @@ fn place(address: &Address) -> SocketAddr {
     text.split_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Lets everybody in, for as long as the test program runs.
+/// Accepts all clients for as long as the test program runs.
 fn serve(scheme: &str) -> Address {
     let address = format!("{scheme}:127.0.0.1:0").parse().unwrap();
     let listener = Listener::bind(&address, Some(token())).unwrap();
     let address = listener.address().clone();
     thread::spawn(move || loop {
         let incoming = listener.accept().unwrap();
-        // It may have given up.
+        // The client may have given up.
         let _ = incoming.accept(b"hi", &Config::default());
     });
     address
@@ -71,7 +71,7 @@ fn a_flood_keeps_nobody_from_a_relay() {
     }
 }
 
-/// As the processes of a job do, or the machines behind one address.
+/// The processes of a job do this, and so do machines behind one address.
 #[test]
 fn a_thousand_honest_clients_of_one_source_come_in_at_once() {
     const CLIENTS: usize = 1000;

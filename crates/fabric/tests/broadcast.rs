@@ -58,8 +58,8 @@ fn every_reader_gets_every_message() {
                             let message = receiver.recv(Some(PATIENCE)).unwrap();
                             let message = message.unwrap_or_else(|| panic!("{which} is late"));
                             assert!(message.to_vec() == pattern(i, length(i)), "{which}");
-                            // One is slow, and one keeps a message for a while. It has room for two
-                            // buffers: two messages might hold both.
+                            // One reader is slow, and one keeps a message for a while. It has space
+                            // for two buffers, and two messages might hold both.
                             if at == 1 && i % 200 == 0 {
                                 thread::sleep(Duration::from_millis(5));
                             }
@@ -97,7 +97,7 @@ fn a_slow_reader_slows_the_writer() {
                 writer.send(&pattern(i, 8000)).unwrap();
             }
         });
-        // Four chunks are all there is.
+        // There are only four chunks.
         for i in 0..4 {
             let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
             assert!(message.to_vec() == pattern(i, 8000));
@@ -160,7 +160,7 @@ fn readers_come_and_go() {
     }
 }
 
-/// Not a test: a reader that reads nothing until it is killed.
+/// Not a test, but a reader that reads nothing until it is killed.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
@@ -209,7 +209,8 @@ fn readers_share_one_copy() {
         .filter(|line| line.contains("memfd:mgn-broadcast"))
         .map(|line| line.split_whitespace().collect())
         .collect();
-    // Other tests in this process have writers, too: this one is known by its seventeen mappings.
+    // Other tests in this process also have writers. This one is identified by its seventeen
+    // mappings.
     let mut counts = std::collections::HashMap::new();
     for map in &mine {
         *counts.entry(map[4]).or_insert(0) += 1;

@@ -1,4 +1,4 @@
-//! What every transport must do, run over each of them.
+//! Conformance tests that run over each transport.
 
 mod support;
 
@@ -136,7 +136,7 @@ fn releases_may_come_in_any_order_from_any_thread(kind: &Kind) {
         for number in 0..3000 {
             let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
             held.push_back((number, message));
-            // Two messages fit even where each of them needs a chunk.
+            // Two messages fit even if each of them needs a chunk.
             if held.len() == 3 {
                 let (number, message) = held.remove(number % 3).unwrap();
                 scope.spawn(move || {
@@ -186,7 +186,7 @@ fn a_sender_waits_for_credit_and_goes_on(kind: &Kind) {
     }
 }
 
-/// Whether a sender reports that it has waited, if nobody receives for `time`.
+/// Whether a sender reports that it has waited, if the receiver does nothing for `time`.
 fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
     let (client, server) = kind.join(&small());
     let ((sender, _keep), (_keep_too, mut receiver)) = (client.split(), server.split());
@@ -201,7 +201,10 @@ fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
             done.store(true, Ordering::SeqCst);
         });
         thread::sleep(time);
-        assert!(!done.load(Ordering::SeqCst), "nobody has received anything");
+        assert!(
+            !done.load(Ordering::SeqCst),
+            "the receiver has not received anything yet"
+        );
         let mut held = VecDeque::new();
         for number in 0..count {
             held.push_back((number, receiver.recv(Some(PATIENCE)).unwrap().unwrap()));

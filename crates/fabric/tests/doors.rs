@@ -1,4 +1,4 @@
-//! Connecting, being let in, and all the ways in which that fails.
+//! Connecting and being accepted, and the ways in which that fails.
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::*;
 
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Connects in a thread of its own while `serve` runs.
+/// Connects in a separate thread while `serve` runs.
 fn try_connect(
     listener: &Listener,
     transport: Transport,
@@ -51,7 +51,7 @@ fn a_refusal_gives_its_reason() {
     }
 }
 
-/// Nothing is lost that the server sends before the other process has the connection.
+/// Data that the server sends before the other process has the connection is not lost.
 #[test]
 fn a_connection_may_be_made_for_another_process() {
     for kind in [UNIX, TCP4, TCP6, TLS] {
@@ -69,7 +69,7 @@ fn a_connection_may_be_made_for_another_process() {
                     }
                     let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
                     assert_eq!(message.to_vec(), b"thanks");
-                    // Kept until the other end has read it all.
+                    // Keep the connection until the other end has read everything.
                     let _ = receiver.recv(Some(PATIENCE));
                 });
                 let token = kind.token();
@@ -121,8 +121,8 @@ fn a_missing_token_is_explained() {
     assert!(matches!(error, Error::Auth(_)), "{error}");
 }
 
-/// The system says whose process is at the other end of a unix socket: a token, or the lack of one,
-/// or another server's, changes nothing.
+/// The system identifies the user of the process at the other end of a unix socket. So a token, a
+/// missing token, or another server's token makes no difference.
 #[test]
 fn clients_of_the_same_user_need_no_token_at_a_unix_socket() {
     let address: Address = format!("unix:@mgn-{}-same-user", std::process::id())
@@ -158,7 +158,7 @@ fn a_wrong_name_of_a_host_is_called_that() {
     );
 }
 
-/// As ssh forwards a socket: bytes pass, descriptors do not.
+/// A socket is forwarded as by ssh: bytes pass, but descriptors do not.
 #[test]
 fn forwarded_sockets_are_recognised() {
     let folder = Folder::new();
@@ -170,7 +170,7 @@ fn forwarded_sockets_are_recognised() {
     thread::spawn(move || {
         for here in forwarder.incoming() {
             let here = here.unwrap();
-            // Nobody may be there.
+            // The server may have ended.
             let Ok(there) = UnixStream::connect(&to) else {
                 continue;
             };
@@ -243,7 +243,7 @@ fn a_server_that_says_nothing_is_given_up() {
     let address = Address::Unix(path.clone());
     let error = connect(&address, Transport::Shm, None, b"", SHORT).unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error}");
-    // Nobody takes clients off its queue, until that is full.
+    // The server accepts no clients, so its queue becomes full.
     let mut queue = Vec::new();
     for _ in 0..200 {
         match connect(
@@ -313,7 +313,7 @@ fn slow_and_hostile_clients_hold_up_nobody() {
     assert_eq!(welcome.unwrap(), b"hi");
     assert!(start.elapsed() < Duration::from_secs(20));
 
-    // Garbage gets its connection closed, not an answer.
+    // After invalid bytes, the connection is closed without an answer.
     let mut garbage = UnixStream::connect(&path).unwrap();
     garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     garbage.set_nonblocking(true).unwrap();
@@ -347,7 +347,7 @@ fn a_socket_file_is_private_and_goes_with_its_server() {
     drop(listener);
     assert!(!path.exists());
 
-    // What a dead server left is replaced, other files are not.
+    // The socket of a dead server is replaced, and other files are not.
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let listener = Listener::bind(&address, None).unwrap();
@@ -356,7 +356,7 @@ fn a_socket_file_is_private_and_goes_with_its_server() {
     drop(listener);
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     let error = Listener::bind(&address, None).unwrap_err().to_string();
-    assert!(error.contains("no socket"), "{error}");
+    assert!(error.contains("not a socket"), "{error}");
     let nowhere = Address::Unix("/no/such/folder/socket".into());
     assert!(matches!(
         Listener::bind(&nowhere, None),
@@ -408,7 +408,7 @@ fn a_client_can_be_handed_on() {
     }
 }
 
-/// What arrives for a client that another process serves is no business of the listener's.
+/// The listener ignores data for a client that another process serves.
 #[test]
 fn a_client_that_was_handed_on_is_not_watched_any_more() {
     for kind in [UNIX, TCP4, TLS] {
@@ -446,11 +446,11 @@ fn a_client_that_left_is_noticed() {
     let mut stay = SHORT;
     while !is_seen_to_leave(stay) {
         stay *= 2;
-        assert!(stay < PATIENCE, "it is gone before it comes");
+        assert!(stay < PATIENCE, "it always leaves before it is accepted");
     }
 }
 
-/// Whether a client that stays for so long is seen before it leaves.
+/// Whether a client that stays for this long is accepted before it leaves.
 fn is_seen_to_leave(stay: Duration) -> bool {
     let (listener, _folder) = UNIX.listen();
     thread::scope(|scope| {

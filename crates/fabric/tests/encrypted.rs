@@ -1,5 +1,5 @@
-//! What encryption is for: somebody in between who listens, changes what he hears, or speaks for
-//! the ends.
+//! Tests of encryption against an attacker in between that listens, changes data, or poses as the
+//! ends.
 
 mod support;
 
@@ -14,10 +14,10 @@ use mgn_fabric::{connect, Address, Error, Listener, Token, Transport};
 use support::links::{accept, try_connect};
 use support::*;
 
-/// What nobody in between may see.
+/// Text that an attacker in between must not see.
 const SECRET: &[u8] = b"the treasure lies under the old oak";
 
-/// Where a listener is, for somebody who does not speak our protocol.
+/// The host and port of a listener, for a client that does not speak our protocol.
 fn place(listener: &Listener) -> (String, u16) {
     match listener.address() {
         Address::Tcp { host, port, .. } => (host.clone(), *port),
@@ -25,8 +25,8 @@ fn place(listener: &Listener) -> (String, u16) {
     }
 }
 
-/// Somebody in between, and all that went through him. `change` may alter what goes to the client,
-/// of which it is told how much went before.
+/// An attacker in between, and all data that went through it. `change` may alter the data to the
+/// client, and gets the number of bytes before it.
 struct Between {
     address: Address,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -84,7 +84,7 @@ fn carry(
     let _ = into.shutdown(Shutdown::Write);
 }
 
-/// What a client is told that the server does not let in.
+/// The error of a client that the server does not accept.
 fn refused(listener: &Listener, address: &Address, token: &Token) -> Error {
     thread::scope(|scope| {
         let client =
@@ -94,7 +94,8 @@ fn refused(listener: &Listener, address: &Address, token: &Token) -> Error {
     })
 }
 
-/// Sends the secret both ways, also in the opening and the welcome.
+/// Sends the secret in both directions, also in the opening and the welcome. Returns whether the
+/// attacker has seen it.
 fn talk(kind: &Kind) -> bool {
     let (listener, _folder) = kind.listen();
     let between = Between::new(&listener, |_, _| {});
@@ -122,7 +123,7 @@ fn talk(kind: &Kind) -> bool {
 
 #[test]
 fn who_listens_in_between_learns_nothing() {
-    // In clear he does, which shows that he would see it.
+    // Without encryption, the attacker sees it, which shows that the test works.
     assert!(talk(&TCP4));
     assert!(!talk(&TLS));
 }
@@ -159,8 +160,7 @@ fn who_listens_between_endpoints_learns_nothing() {
     }
 }
 
-/// Somebody who ends the encryption at either side, with what he can make himself, and passes on
-/// what is said inside.
+/// The attacker ends the encryption on both sides with its own keys, and passes on the data inside.
 #[test]
 fn who_speaks_for_both_ends_is_noticed() {
     let (listener, _folder) = TLS.listen();
@@ -169,7 +169,7 @@ fn who_speaks_for_both_ends_is_noticed() {
     let error = refused(&listener, &between.address, &token);
     assert!(matches!(error, Error::Auth(_)), "{error}");
     let seen = between.seen.lock().unwrap();
-    // He was inside, and read what is said first in there.
+    // The attacker read the beginning of the handshake inside the encryption.
     assert!(seen.windows(6).any(|bytes| bytes == b"MGNFAB"));
     assert!(!seen.windows(SECRET.len()).any(|bytes| bytes == SECRET));
 }
@@ -199,7 +199,8 @@ fn both_ends_have_to_want_it() {
     }
 }
 
-/// A bit changed at any place of the negotiation, the handshake or a message ends the connection.
+/// A bit that is changed anywhere in the negotiation, the handshake or a message ends the
+/// connection.
 #[test]
 fn what_was_changed_on_its_way_is_refused() {
     let (listener, _folder) = TLS.listen();
@@ -247,7 +248,7 @@ fn what_was_changed_on_its_way_is_refused() {
                         let bytes = message.to_vec();
                         assert!(bytes.iter().all(|byte| *byte == bytes[0]), "byte {at}");
                     }
-                    Ok(None) => panic!("byte {at}: nothing comes and nothing ends"),
+                    Ok(None) => panic!("byte {at}: neither a message nor an error"),
                     Err(error) => break error,
                 }
             };
@@ -296,7 +297,7 @@ fn garbage_is_one_clear_error() {
             assert!(is_clear, "{error}");
         });
     }
-    // The same to a server, which goes on serving others.
+    // Send the same to a server, which must continue to serve others.
     let (listener, _folder) = TLS.listen();
     let (host, port) = place(&listener);
     for hello in [
@@ -328,7 +329,7 @@ fn another_token_opens_nothing() {
     );
 }
 
-/// Somebody in between with TLS of his own, who has no token.
+/// An attacker in between with its own TLS, and without a token.
 mod interceptor {
     use std::io::{ErrorKind, Read, Write};
     use std::net::{TcpListener, TcpStream};
@@ -349,7 +350,7 @@ mod interceptor {
 
     pub struct Interceptor {
         pub address: Address,
-        /// What he read that was encrypted.
+        /// The decrypted data that the attacker has read.
         pub seen: Arc<Mutex<Vec<u8>>>,
     }
 
@@ -413,7 +414,7 @@ mod interceptor {
             .unwrap()
             .with_no_client_auth()
             .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified)));
-        // What nobody of ours does would give him away at once.
+        // Our servers send no tickets, so a ticket would reveal the attacker at once.
         config.send_tls13_tickets = 0;
         ServerConnection::new(Arc::new(config)).unwrap().into()
     }

@@ -1,6 +1,6 @@
-//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of
-//! descriptors or memory, or somebody else's. The other process is this test program again, running
-//! [`child`] in a role.
+//! Endpoints in several real processes, of which one is killed, is stopped, loses its network,
+//! forks, runs out of descriptors or memory, or belongs to another user. The other process is this
+//! test program again, running [`child`] in a role.
 
 mod support;
 
@@ -21,7 +21,7 @@ const SYNC: How = How {
     unordered: false,
 };
 
-/// What a TCP peer's machine may be silent for.
+/// How long a TCP peer's machine may be silent.
 const SILENCE: Duration = Duration::from_secs(2);
 
 fn impatient() -> Settings {
@@ -31,14 +31,14 @@ fn impatient() -> Settings {
     }
 }
 
-/// A message that is written where it is sent from.
+/// The length of a reserved message.
 const LONG: usize = 1 << 20;
 
-/// A message that takes long: so many times so many bytes.
+/// A message that takes long to send: `TIMES` pieces of `PIECE` bytes.
 const TIMES: usize = 4096;
 const PIECE: usize = 8 << 20;
 
-/// Descriptors and mappings are counted, which others would disturb.
+/// These tests count descriptors and mappings, so only one may run at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -49,7 +49,7 @@ fn join(endpoint: &Endpoint, kind: &Kind, address: &Address) -> Result<LinkId, E
     endpoint.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE)
 }
 
-/// For a role that is told of the kind only.
+/// An address for a role that needs only the kind.
 fn nowhere(kind: &Kind) -> Address {
     let address = match kind.address {
         "unix:" => "unix:@none",
@@ -58,7 +58,7 @@ fn nowhere(kind: &Kind) -> Address {
     address.parse().unwrap()
 }
 
-/// Not a test: what the other process does.
+/// Not a test, but the code of the other process.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
@@ -68,7 +68,7 @@ fn child() {
             let link = join(&endpoint, &part.kind, &part.address).unwrap();
             let mut memory = vec![0; PIECE];
             let pieces = vec![(memory.as_mut_ptr(), PIECE); TIMES];
-            // SAFETY: they go on until this process is killed.
+            // SAFETY: the operations continue until this process is killed.
             unsafe {
                 endpoint.irecv(Wanted::new(link, 1), &pieces);
                 endpoint
@@ -186,7 +186,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
                     .unwrap()
                     .unwrap(),
             ];
-            // More than the peer holds.
+            // Send more than the peer can hold.
             for _ in 0..1000 {
                 let piece = (out.as_mut_ptr(), 9000);
                 pending.extend(endpoint.isend(link, 5, &[piece], How::default()).unwrap());
@@ -209,7 +209,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             for (at, request) in pending.into_iter().enumerate() {
                 match endpoint.wait(request, Some(PATIENCE)) {
                     Err(Error::Closed(_)) => closed += 1,
-                    // There was still room for it.
+                    // There was still buffer space for it.
                     Ok(Some(_)) if at >= first.len() => {}
                     end => panic!("{kind:?}: {end:?}"),
                 }
@@ -220,7 +220,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         });
         other.child.wait().unwrap();
         drop((other, listener, folder));
-        // Whoever listens to the other process finds out in its own time that it has ended.
+        // The thread that reads the other process's output notices its end with some delay.
         let start = Instant::now();
         while left_over() != before && start.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(10));
@@ -229,7 +229,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
     }
 }
 
-/// Writes a message where it is sent from. Nobody waits for its end.
+/// Sends a reserved message, without waiting for its end.
 fn send_written(endpoint: &Endpoint, link: LinkId, len: usize) {
     let mut room = endpoint.reserve(link, len).unwrap();
     room.write(0, &vec![len as u8; len]);
@@ -277,7 +277,7 @@ fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_el
     }
 }
 
-/// Bytes of memory that this process uses: what it shares, and all.
+/// The shared memory and the total memory that this process uses, in bytes.
 fn resident() -> (usize, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let bytes = |name: &str| {
@@ -305,7 +305,7 @@ fn reserved_memory_does_not_grow_and_is_given_back() {
             let wanted = Wanted::new(there, 1);
             let taken = other.take(&wanted, Some(PATIENCE)).unwrap().unwrap();
             assert_eq!(taken.len(), len);
-            // Both ends have it in their memory now.
+            // Both ends have mapped it now.
             assert!(taken.to_vec().iter().all(|byte| *byte == len as u8));
         };
         (0..500).for_each(turn);
@@ -383,7 +383,8 @@ fn a_stopped_peer_is_not_a_dead_one() {
     });
 }
 
-/// In both processes: what was begun ends though nobody calls, be something on its way or not.
+/// Runs in both processes: pending operations end although the program makes no calls, whether
+/// messages are in flight or not.
 fn unplugged(endpoint: &Endpoint, link: LinkId) {
     let open = descriptors();
     let mut byte = 0;
@@ -409,7 +410,7 @@ fn an_unplugged_peer_is_noticed_while_nobody_calls() {
     if !networks::are_there() {
         return;
     }
-    // Whom memory or a unix socket leads to is on no other machine.
+    // Peers over shared memory and unix sockets are on this machine, so only TCP is tested.
     thread::scope(|scope| {
         for (kind, place) in [(TCP4, "tcp:10.77.9.1:4242"), (TLS, "tls:10.77.9.1:4242")] {
             for sending in ["idle", "send"] {
@@ -430,19 +431,19 @@ fn unplug(kind: &Kind, address: &Address, sending: &str) {
     let [one, other] = both.each_ref().map(|end| end.child.id());
     networks::plug("plug", [(one, "10.77.9.1/24"), (other, "10.77.9.2/24")]);
     both[0].tell("go");
-    both[0].news().expect("the server listens");
+    both[0].news().expect("the server does not listen");
     both[1].tell("go");
     for end in &both {
-        end.news().expect("they have a link");
+        end.news().expect("there is no link");
     }
-    // Until then, all is well: a silent machine is one that is asked and does not answer.
+    // An idle machine is not silent, because it answers probes. So the links stay open.
     thread::sleep(SILENCE * 2);
     networks::ip(one, "link set plug down");
     for end in &mut both {
         end.tell(sending);
     }
     for end in &both {
-        let said = end.news().expect("it ends well");
+        let said = end.news().expect("it did not end properly");
         let (took, end) = said.split_once(' ').unwrap();
         assert!(end.contains("Closed"), "{kind} {sending}: {said}");
         let took = Duration::from_millis(took.parse().unwrap());
@@ -481,7 +482,7 @@ fn limit_descriptors(count: usize) -> u64 {
 fn few_descriptors(kind: &Kind) {
     let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
     let (listener, _folder) = kind.listen();
-    // Reading /proc takes one itself, and all below it are in use.
+    // Reading /proc would itself use a descriptor. All descriptors below this one are in use.
     let used = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as usize;
     let token = kind.token();
     let attempt = |patience: Duration| {
@@ -514,7 +515,7 @@ fn few_descriptors(kind: &Kind) {
         if let Some(link) = accepted {
             other.close(link);
         }
-        // Who waits in the queue still is led out of it.
+        // Accept clients that are still in the queue.
         while let Some(incoming) = listener.accept_timeout(Duration::from_millis(5)).unwrap() {
             let _ = other.accept(incoming);
         }
@@ -528,7 +529,7 @@ fn few_descriptors(kind: &Kind) {
     ready(&format!("worked again after {failed}"));
 }
 
-/// A message that is said to be longer than all memory, and links for which there is none.
+/// A message whose announced length exceeds all memory, and links for which there is no memory.
 #[test]
 fn running_out_of_memory_is_an_error_and_passes() {
     let _alone = alone();
@@ -540,14 +541,14 @@ fn running_out_of_memory_is_an_error_and_passes() {
         let mut early = vec![0; PIECE];
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr();
         let pieces = [(early.as_mut_ptr(), PIECE), (nowhere, 1 << 50)];
-        // SAFETY: what goes early is there, and nobody asks for the rest: the message is offered,
+        // SAFETY: the early bytes exist, and the rest is never read, because the message is offered
         // and never accepted.
         let huge = unsafe { endpoint.isend(link, 1, &pieces, How::default()) };
-        let huge = huge.unwrap().expect("it is too long to go at once");
+        let huge = huge.unwrap().expect("it is too long to be sent at once");
         endpoint.send(link, 2, b"short", How::default()).unwrap();
         let said = thread::scope(|scope| {
             let more = scope.spawn(|| {
-                // Those that have no memory come as far as they come.
+                // Clients without memory get as far as they can.
                 while let Ok(Some(incoming)) = listener.accept_timeout(SILENCE) {
                     let _ = endpoint.accept(incoming);
                 }
@@ -563,7 +564,8 @@ fn running_out_of_memory_is_an_error_and_passes() {
     }
 }
 
-/// Address space that this process may have beside what it has; None: any.
+/// Limits the address space of this process to its present size and `spare` bytes more. `None`
+/// removes the limit.
 fn limit_memory(spare: Option<u64>) {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     let used = pages.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096;
@@ -581,10 +583,10 @@ fn little_memory(kind: &Kind, address: &Address) {
     let claimed = Wanted::new(link, 1);
     let taken = endpoint.take(&claimed, Some(PATIENCE));
     assert!(matches!(taken, Err(Error::NoMemory(_))), "{taken:?}");
-    // It is still there, and disturbs nothing.
+    // The message is still there, and does not disturb others.
     assert!(endpoint.peek(&claimed, Some(PATIENCE)).unwrap().is_some());
     endpoint.recv(Wanted::new(link, 2), &mut [0; 5]).unwrap();
-    // Shared memory for a link is more than this, buffers for sockets are less.
+    // Shared memory for a link needs more than this, and buffers for sockets need less.
     limit_memory(Some(2 << 20));
     let joined = join(&endpoint, kind, address);
     limit_memory(None);
@@ -604,7 +606,7 @@ fn what_dead_processes_leave_never_stops_a_start() {
         };
         for _ in 0..3 {
             let (mut server, said) = Other::start("server", &kind, &address, Apart::default());
-            // The same port again.
+            // Use the same port again.
             address = said.parse().unwrap();
             let endpoint = Endpoint::new().unwrap();
             let link = join(&endpoint, &kind, &address).unwrap();
@@ -636,7 +638,8 @@ fn forks(kind: &Kind) {
         let there = accept(&other, &listener);
         (here.join().unwrap(), there)
     });
-    // Some are held while the process forks: what the child drops is not given back.
+    // Messages are held while the process forks. If the child drops them, their memory is not
+    // released.
     let wanted = Wanted::new(there, 1);
     for number in 0..12 {
         one.send(here, 1, &pattern(number, 9000), How::default())
@@ -645,7 +648,7 @@ fn forks(kind: &Kind) {
     let held: Vec<_> = (0..12)
         .map(|_| other.take(&wanted, Some(PATIENCE)).unwrap().unwrap())
         .collect();
-    // SAFETY: the child runs destructors and exits. It locks nothing that another thread may have
+    // SAFETY: the child runs destructors and exits. It takes no lock that another thread may have
     // held.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -677,7 +680,7 @@ fn forks(kind: &Kind) {
     }
     drop(held);
     (0..2000).for_each(exchange);
-    // The door is still open, too.
+    // The listener still works, too.
     thread::scope(|scope| {
         scope.spawn(|| accept(&other, &listener));
         join(&one, kind, listener.address()).unwrap();

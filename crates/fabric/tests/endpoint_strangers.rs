@@ -1,5 +1,5 @@
-//! Who wants something else of an endpoint than there is, and who may want nothing of it: other
-//! users.
+//! Clients that ask an endpoint for something other than a link, and processes of other users,
+//! which it must refuse.
 
 mod support;
 
@@ -25,18 +25,18 @@ const ALL: [Kind; 5] = [
     },
 ];
 
-/// Not a test: what the other process does.
+/// Not a test, but the code of the other process.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
     let (address, kind) = (part.address, part.kind);
     let endpoint = Endpoint::new().unwrap();
-    // Whoever has the wrong token knows no more than whoever has none.
+    // A wrong token gives no more access than no token.
     let token = kind.token().map(|_| "9".repeat(64).parse().unwrap());
     let joined = endpoint.connect(&address, &kind.transport, token.as_ref(), b"", PATIENCE);
     let found = look_inside(std::os::unix::process::parent_id());
     ready(&format!("{joined:?} {found:?}"));
-    // It keeps many connections on which it says nothing, and makes new ones all the time.
+    // The process keeps many silent connections, and makes new ones all the time.
     let mut unix = Vec::new();
     let mut tcp = Vec::new();
     loop {
@@ -59,7 +59,7 @@ fn child() {
     }
 }
 
-/// What another user's process lets itself be asked for.
+/// The data that another user's process reveals. It should be empty.
 fn look_inside(pid: u32) -> Vec<String> {
     let mut found = Vec::new();
     for place in ["fd", "map_files"] {
@@ -87,7 +87,7 @@ fn look_inside(pid: u32) -> Vec<String> {
     found
 }
 
-/// All is as it should be for somebody who may come in.
+/// Checks that permitted clients can connect and exchange messages.
 fn works(endpoint: &Endpoint, listener: &Listener, kind: &Kind) {
     let other = Endpoint::new().unwrap();
     let (there, here) = thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn who_wants_something_else_is_told_what_there_is() {
             assert!(matches!(error, Error::Refused(_)), "{error}");
             assert!(error.to_string().contains(hint), "{error}, and not {hint}");
         }
-        // The other way round: an endpoint comes to where connections are served.
+        // In the other direction: an endpoint connects to a server of plain connections.
         let error = thread::scope(|scope| {
             let comes = scope.spawn(|| {
                 let token = kind.token();
@@ -167,7 +167,7 @@ fn who_wants_something_else_is_told_what_there_is() {
 #[test]
 fn another_user_gets_nowhere_and_stops_nobody() {
     if mgn_sys::peer::own_uid() != 0 {
-        eprintln!("SKIPPED: only root may be several users");
+        eprintln!("SKIPPED: only root can use several users");
         return;
     }
     let nobody = Apart {
@@ -183,14 +183,14 @@ fn another_user_gets_nowhere_and_stops_nobody() {
             let stranger = scope.spawn(start);
             while !stranger.is_finished() {
                 let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
-                assert!(found.is_none(), "{kind:?}: it is let in");
+                assert!(found.is_none(), "{kind:?}: it was accepted");
             }
             stranger.join().unwrap()
         });
-        // It may not even touch a socket that lies in the file system.
+        // It may not even connect to a socket in the file system.
         let is_refused = said.starts_with("Err(Auth(") || said.contains("PermissionDenied");
         assert!(is_refused && said.ends_with("[]"), "{kind:?}: {said}");
-        // While it goes on knocking, others come in.
+        // While it keeps connecting, permitted clients are accepted.
         let start = Instant::now();
         for _ in 0..10 {
             works(&endpoint, &listener, &kind);

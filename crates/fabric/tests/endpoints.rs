@@ -1,4 +1,4 @@
-//! What every endpoint does, over every transport.
+//! Tests of endpoints over every transport.
 
 mod support;
 
@@ -12,8 +12,8 @@ use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
 
-/// Far more messages than any link has room for: to find by chance that there are some, twice a
-/// second, would take too long.
+/// Far more messages than any link can hold. If the receiver only checked twice a second, the test
+/// would take too long.
 const MANY: usize = 20_000;
 const LEN: usize = 200;
 
@@ -32,7 +32,7 @@ fn each(test: impl Fn(&Kind)) {
     }
 }
 
-/// Among them the limits of what travels in one slot of shared memory, in two, and in several.
+/// These include the limits of messages in one slot of shared memory, in two, and in several.
 const LENGTHS: [usize; 22] = [
     0,
     1,
@@ -78,7 +78,7 @@ fn messages_of_all_lengths_both_ways_at_once() {
                         .recv(Wanted::new(link, i as u64), &mut into)
                         .unwrap();
                     assert_eq!((status.len, status.tag, status.link), (len, i as u64, link));
-                    // The other end has the other seed.
+                    // The other end uses the other seed.
                     assert!(into[..len] == pattern(len, i + 100 - seed), "{kind} {len}");
                     assert!(into[len..].iter().all(|byte| *byte == 0));
                 }
@@ -218,7 +218,8 @@ fn a_synchronous_send_ends_when_the_message_is_received() {
 
 #[test]
 fn both_may_send_first_though_neither_receives() {
-    // Each sends synchronously before it receives, with more under way than anybody holds.
+    // Each end sends synchronously before it receives, with more messages in flight than the other
+    // end can hold.
     each(|kind| {
         let ((one, here), (other, there)) = pair(kind);
         let run = |endpoint: &Endpoint, link: LinkId| {
@@ -261,7 +262,7 @@ fn messages_that_are_not_received_yet_stop_none_that_is() {
         let mut sends: Vec<_> = (0..200)
             .filter_map(|_| unsafe { one.isend(here, 2, &short_piece, How::default()) }.unwrap())
             .collect();
-        // SAFETY: likewise.
+        // SAFETY: as above.
         sends.extend(unsafe { one.isend(here, 1, &long_piece, How::default()) }.unwrap());
         let received = other.take(&Wanted::new(there, 1), LONG).unwrap();
         let received = received.unwrap_or_else(|| panic!("{kind}: it does not come"));
@@ -283,8 +284,8 @@ fn transfers_go_on_while_the_program_computes() {
         for len in [8, 32 << 10, 20 << 20] {
             let mut bytes = pattern(len, 1);
             let mut time = Duration::from_millis(400);
-            // On a busy machine it may take longer. A test makes progress itself, so what was
-            // tested too early is sent afresh.
+            // On a busy machine it may take longer. `test` makes progress itself, so a message that
+            // was tested too early is sent again.
             loop {
                 let mut into = vec![0; len];
                 // SAFETY: all of them are waited for.
@@ -294,7 +295,7 @@ fn transfers_go_on_while_the_program_computes() {
                         .isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
                         .unwrap()
                         .unwrap();
-                    // Nobody calls anything, as far as the links are concerned.
+                    // The program makes no calls for these links.
                     thread::sleep(time);
                     has_ended(&other, receive) & has_ended(&one, send)
                 };
@@ -319,7 +320,7 @@ fn more_than_there_is_room_for_goes_on_while_the_program_computes() {
             .chunks_mut(LEN)
             .map(|into| unsafe { other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), LEN)]) })
             .collect();
-        // Nobody of the other side calls anything, and nobody of this one waits for it to.
+        // The receiving side makes no calls, and the sending side does not wait for it.
         thread::scope(|scope| {
             let (sent, all_sent) = channel();
             let one = &one;
@@ -437,8 +438,8 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         other
             .send(there, 9, b"left behind", How::default())
             .unwrap();
-        // Over shared memory a long one, too, is with us when its send has ended, though nobody
-        // received it.
+        // Over shared memory, a long message, too, is at the receiver when its send has ended,
+        // although it was not received.
         let long = pattern(100_000, 4);
         if kind.is_shm() {
             other.send(there, 10, &long, How::default()).unwrap();
@@ -466,7 +467,7 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
                 "{kind}"
             );
         }
-        // What had come is still there, and then it is over.
+        // Messages that had arrived are still there, and then the link is closed.
         let status = one.recv(Wanted::new(here, 9), &mut into).unwrap();
         assert_eq!(&into[..status.len], b"left behind");
         if kind.is_shm() {
@@ -633,14 +634,15 @@ fn what_one_thread_sends_to_its_own_endpoint_wakes_another() {
                 .recv(Wanted::new(own, 1001 + turn), &mut [0; 8])
                 .unwrap();
         }
-        // Half a second for each, after which a sleeping thread looks by itself, would be 100 s.
+        // A sleeping thread polls by itself only after half a second. That would take 100 s in
+        // total.
         assert!(receiver.join().unwrap() < Duration::from_secs(60));
     });
 }
 
-/// Writes a message where it is sent from.
+/// Sends a reserved message.
 fn send_written(endpoint: &Endpoint, link: LinkId, tag: u64, bytes: &[u8], how: How) {
-    // More than is used.
+    // Reserve more than is used.
     let mut room = endpoint.reserve(link, bytes.len() + 77).unwrap();
     assert_eq!(room.len(), bytes.len() + 77);
     assert_eq!(room.as_mut_ptr() as usize % 64, 0);
@@ -666,7 +668,7 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
                     }
                 });
                 for (i, len) in LENGTHS.into_iter().enumerate() {
-                    // Posted before it comes, or not.
+                    // The receive is posted before or after the message arrives.
                     let mut into = vec![0; len + 9];
                     let status = at.recv(Wanted::new(link, 1), &mut into).unwrap();
                     assert_eq!(status.len, len);
@@ -703,7 +705,7 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
     });
 }
 
-/// Whichever thread runs it, a handler that panics is called again for the next message.
+/// A handler that panics is called again for the next message, whichever thread runs it.
 #[test]
 fn a_handler_that_panics_ends_its_message_only() {
     each(|kind| {
@@ -711,7 +713,7 @@ fn a_handler_that_panics_ends_its_message_only() {
         let (sender, called) = channel();
         other.set_handler(3, move |message| {
             sender.send(message.tag).unwrap();
-            assert!(message.tag % 2 == 0, "as it should");
+            assert!(message.tag % 2 == 0, "deliberate panic");
         });
         for tag in 0..20 {
             let message = pattern(100 * tag, 1);
@@ -719,7 +721,7 @@ fn a_handler_that_panics_ends_its_message_only() {
             // SAFETY: synchronous, and waited for.
             let sent = unsafe { one.isend_active(here, 3, tag as u64, &[piece], SYNC) };
             one.wait(sent.unwrap().unwrap(), LONG).unwrap().unwrap();
-            // Every other time the program's own thread looks.
+            // Every other time, the program's own thread makes progress.
             if tag % 4 < 2 {
                 let _ = other.peek(&Wanted::any(), Some(Duration::from_millis(1)));
             }
@@ -765,7 +767,7 @@ fn reserved_messages_and_others_keep_their_order() {
 fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
     each(|transport| {
         let ((one, here), (other, there)) = pair(transport);
-        // More than the shared memory for it, most of which is never sent.
+        // Reserve more than the shared memory for it. Most of it is never sent.
         let mut rooms: Vec<_> = (0..30)
             .map(|_| one.reserve(here, 5 << 20).unwrap())
             .collect();
@@ -789,7 +791,7 @@ fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
         while !held.is_empty() {
             let (i, len, taken) = held.swap_remove(held.len() * 5 / 7);
             assert!(taken.to_vec() == pattern(len, i), "{transport} {i}");
-            // Whatever is held or was never sent.
+            // This works although messages are held or were never sent.
             send_written(&one, here, 8, &pattern(15_000, i), How::default());
             let mut into = vec![0; 15_000];
             other.recv(Wanted::new(there, 8), &mut into).unwrap();
@@ -809,7 +811,7 @@ fn a_reservation_ends_with_its_link_and_its_length() {
         assert!(matches!(error, Error::NoMemory(_)), "{error}");
         let mut room = one.reserve(here, 100_000).unwrap();
         room.write(99_999, &[5]);
-        // Held over the end of the link that it came by.
+        // The message is held after the end of its link.
         let taken = thread::scope(|scope| {
             let bytes = pattern(100_000, 1);
             let one = &one;
@@ -839,7 +841,7 @@ fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
                 room.commit(1000, 1, How::default()).unwrap()
             })
             .collect();
-        let last = sends[399].expect("so many cannot wait at the other end");
+        let last = sends[399].expect("the other end cannot hold as many messages");
         assert!(one.cancel(last).unwrap());
         assert!(matches!(one.test(last), Err(Error::Cancelled)));
         for i in 0..399 {
@@ -854,7 +856,7 @@ fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
     });
 }
 
-/// What waits for anybody ends with the last peer there is.
+/// Receives from any link end when the last peer goes.
 #[test]
 fn when_every_peer_has_gone_nobody_is_waited_for() {
     each(|kind| {
@@ -892,7 +894,7 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
             hub.wait(pending, Some(soon)).unwrap().is_none(),
             "{kind}: one is left"
         );
-        // The other side: it has its one peer.
+        // The other side has only this peer.
         let waiting = scope.spawn(|| first.recv(Wanted::any(), &mut [0; 8]));
         thread::sleep(Duration::from_millis(20));
         hub.close(there.0);
@@ -911,7 +913,8 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
     if !in_time {
         return false;
     }
-    // Who has only connected waits for nobody now, but still for who he knows.
+    // An endpoint that has only connected to others does not wait for new peers. It can still
+    // receive from itself.
     let later = first.recv(Wanted::any(), &mut into);
     assert!(matches!(later, Err(Error::Closed(_))), "{kind}: {later:?}");
     assert!(!first.is_open(here));
@@ -919,7 +922,7 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
         .send(first.own(), 1, b"to self", How::default())
         .unwrap();
     first.recv(Wanted::any(), &mut into).unwrap();
-    // Where peers come in, the next one may.
+    // An endpoint that has accepted peers may get more, so it waits.
     // SAFETY: waited for.
     let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
     let third = Endpoint::new().unwrap();

@@ -36,7 +36,7 @@ fn retry_until_told(cause: &str, wait: impl Fn(Duration) -> Error) {
     }
 }
 
-/// Not a test: what each process of a job does.
+/// Not a test, but the code of each process of a job.
 #[test]
 fn child() {
     if let Some(part) = Part::mine() {
@@ -46,7 +46,7 @@ fn child() {
         return;
     };
     if task == "late" {
-        // Rank 2 is there three seconds after rank 0.
+        // Rank 2 starts three seconds after rank 0.
         let rank: u64 = std::env::var("MGN_RANK").unwrap().parse().unwrap();
         thread::sleep(Duration::from_millis(1500 * rank));
     }
@@ -55,7 +55,7 @@ fn child() {
         let start = Instant::now();
         let error = member.open(1, Duration::from_millis(700)).unwrap_err();
         assert!(matches!(error, Error::TimedOut(_)), "{error}");
-        // It waits as long as it was told, and not for ever.
+        // It waits until its timeout, and not for ever.
         assert!(start.elapsed() >= Duration::from_millis(650));
         assert!(start.elapsed() < PATIENCE);
         println!("{error}");
@@ -71,7 +71,7 @@ fn child() {
         .iter()
         .map(|one| format!("{} {}", one.name, one.address))
         .collect();
-    // All open all others at once: most pairs do so from both ends.
+    // All processes open links to all others at the same time, most pairs from both ends.
     let links: Vec<LinkId> = (0..member.size())
         .map(|rank| member.open(rank, PATIENCE).unwrap())
         .collect();
@@ -89,9 +89,10 @@ fn child() {
     );
 }
 
-/// Says that there is a link, and when that has ended.
+/// Prints when there is a link, and when it has ended.
 fn unplugged(member: &Member) {
-    // Before the link, as the other side may be unplugged as soon as it has one.
+    // Take the time before the link, because the other side may be unplugged as soon as it has the
+    // link.
     let start = Instant::now();
     let link = member.open(1 - member.rank(), PATIENCE).unwrap();
     println!("linked");
@@ -100,8 +101,8 @@ fn unplugged(member: &Member) {
     println!("took {}", start.elapsed().as_millis());
 }
 
-/// Sends to all others and receives from them, until those that are to die have died. Each of their
-/// links ends with an error that says so, both ways.
+/// Sends to all others and receives from them, until the victims have died. Each link to a victim
+/// ends with an error that says so, in both directions.
 fn mortal(member: &Member) {
     let victims = std::env::var(VICTIMS).unwrap();
     let is_to_die = |rank: u32| victims.contains(&rank.to_string());
@@ -197,7 +198,7 @@ fn all_to_all(member: &Member, links: &[LinkId]) {
     }
 }
 
-/// Each rank in turn writes to all others, who join before or after it is open.
+/// Each rank in turn writes to all others, which join before or after the broadcast is open.
 fn broadcasts(member: &Member, links: &[LinkId]) {
     let others = member.size() - 1;
     for root in 0..member.size() {
@@ -224,7 +225,7 @@ fn broadcasts(member: &Member, links: &[LinkId]) {
             assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
         }
     }
-    // Nobody leaves while others still join.
+    // No process leaves while others still join.
     let endpoint = member.endpoint();
     for link in links {
         endpoint.send(*link, 1 << 40, b"", How::default()).unwrap();
@@ -302,7 +303,7 @@ fn start_by(
     command.envs(settings.iter().copied()).spawn().unwrap()
 }
 
-/// Waits until a process says this.
+/// Waits until a process prints this.
 fn said_so(child: &mut Child, what: &str) {
     let mut said = String::new();
     while !said.contains(what) {
@@ -379,7 +380,7 @@ fn several_hosts() {
     let hosts = names.hostfile("127.0.0.1 slots=2\nlocalhost slots=2\n");
     let token = names.folder().join("token");
     Token::generate().write(&token).unwrap();
-    // Ports of another job would be in the way.
+    // Avoid the ports of other jobs.
     let port = 22_000 + std::process::id() % 8000;
     for (tls, after) in [("0", 0), ("1", 10)] {
         let settings = [
@@ -396,7 +397,7 @@ fn several_hosts() {
             assert!(text.contains(" done [lo 127.0.0.1"), "{text}");
         }
     }
-    // Without a secret they don't begin.
+    // Without a secret, the processes do not start.
     let output = start(&names, &hosts, 0, "all", &[])
         .wait_with_output()
         .unwrap();
@@ -405,7 +406,7 @@ fn several_hosts() {
     assert!(text.contains("needs a secret"), "{text}");
 }
 
-/// Hosts with networks of their own, which two cables join. One of them is not to be used, or is
+/// Hosts in separate networks, with two connections between them. One connection is excluded, or is
 /// the second choice.
 #[test]
 fn hosts_with_several_interfaces() {
@@ -446,7 +447,7 @@ fn hosts_with_several_interfaces() {
     }
 }
 
-/// How soon a host that has gone is taken for that is for the job's user to say.
+/// The user of a job chooses after what time a silent host counts as lost.
 #[test]
 fn hosts_that_fall_silent() {
     if !networks::are_there() {
@@ -484,8 +485,8 @@ fn hosts_that_fall_silent() {
     }
 }
 
-/// Whichever of a job's processes are killed amid what they send each other: the others are told
-/// soon, and the next job of that name begins at once.
+/// If any of a job's processes are killed while messages are in flight, the others notice soon, and
+/// the next job of the same name can begin at once.
 #[test]
 fn any_of_a_job_may_be_killed() {
     let names = Names::new();
@@ -535,11 +536,11 @@ fn two_jobs_of_one_name() {
     assert!(matches!(error, Error::InUse(_)), "{error}");
 }
 
-/// Takes the names of two ranks, at one of which it answers nobody, and some that look like others
-/// of theirs.
+/// Takes the names of two ranks, and some names with endings like theirs. At one of them it accepts
+/// no connections.
 fn squat(job: &Address) {
     let Address::Abstract(job) = job else {
-        panic!("a job's first name")
+        panic!("not the first name of a rank")
     };
     let taken: Vec<Socket> = ["-0", "-1", "-0.0", "-1.1"]
         .iter()
@@ -559,13 +560,13 @@ fn squat(job: &Address) {
     drop(taken);
 }
 
-/// Another user takes the names by which ranks are found first: it gets nothing, and stops nobody,
-/// also when it comes and goes.
+/// Another user takes the first names of ranks. It gets no data and stops no process, also if it
+/// comes and goes.
 #[test]
 fn names_that_another_user_has_taken() {
     let uid = mgn_sys::peer::own_uid();
     if uid != 0 {
-        eprintln!("SKIPPED: only root may be several users");
+        eprintln!("SKIPPED: only root can use several users");
         return;
     }
     let name = format!("taken-{}", std::process::id());
@@ -605,7 +606,7 @@ fn names_that_another_user_has_taken() {
     assert!(matches!(error, Error::InUse(_)), "{error}");
     exchange(&two, &one);
     exchange(&other, &two);
-    // Nobody is at the first name any more, and still nobody else gets it.
+    // The first name is free again, but a second process of the same rank still does not get it.
     drop(squatter);
     exchange(&one, &other);
     let error = join(0).unwrap_err();
@@ -615,12 +616,12 @@ fn names_that_another_user_has_taken() {
     writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
     writer.send(b"to all").unwrap();
     reader.recv(Some(PATIENCE)).unwrap().unwrap();
-    // Who comes back finds its own name.
+    // A process that comes back gets its own name.
     drop((two, one, other));
     exchange(&join(0).unwrap(), &join(1).unwrap());
 }
 
-/// A process that is no longer there is waited for anew, and one that has come again is found.
+/// After a process has gone, `open` waits for it again, and finds it when it has come back.
 #[test]
 fn links_that_were_closed_are_opened_again() {
     let name = format!("again-{}", std::process::id());
@@ -656,7 +657,7 @@ fn links_that_were_closed_are_opened_again() {
             .recv(Wanted::new(back, round), &mut [0])
             .unwrap();
         opener.endpoint().close(link);
-        // The other end hears of it by and by; until then it would send into the void.
+        // The other end notices this with some delay. Until then, its messages would be lost.
         let start = Instant::now();
         while opened.endpoint().is_open(back) {
             assert!(start.elapsed() < PATIENCE, "round {round}");
@@ -679,8 +680,8 @@ fn links_that_were_closed_are_opened_again() {
         .unwrap();
 }
 
-/// Readers come at any time, also while the writer waits for one that lags, and those of other jobs
-/// do not come in.
+/// Readers can join at any time, also while the writer waits for one that lags. Readers of other
+/// jobs are refused.
 #[test]
 fn readers_of_a_broadcast_come_at_any_time() {
     let name = format!("broadcast-{}", std::process::id());
@@ -703,7 +704,7 @@ fn readers_of_a_broadcast_come_at_any_time() {
     writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
     let long = vec![1; 1 << 20];
     thread::scope(|scope| {
-        // More than all memory there is: it waits in the middle.
+        // This exceeds all the memory, so the writer waits in the middle.
         let writing = scope.spawn(|| (0..20).for_each(|_| writer.send(&long).unwrap()));
         let first = lagging.recv(Some(PATIENCE)).unwrap().unwrap();
         assert_eq!(first.len(), 1 << 20);
@@ -718,12 +719,12 @@ fn readers_of_a_broadcast_come_at_any_time() {
             }
         }
         drop(lagging);
-        // Whoever comes while a message is sent is let in behind it, and before the next.
+        // A reader that connects while a message is sent joins after it and before the next one.
         drop(coming.join().unwrap());
         writing.join().unwrap();
     });
     drop(writer);
-    // The number is free again, and readers are waited for while they come.
+    // The number is free again, and the writer waits until the readers have joined.
     let writer = root.broadcast(1, 100).unwrap();
     thread::scope(|scope| {
         for reader in readers {
@@ -774,7 +775,8 @@ fn a_broadcast_is_closed_while_it_waits() {
     }
 }
 
-/// Both ends at once, many times: one link each time, and what is sent on it arrives.
+/// Both ends connect at the same time, many times. Each time there is one link, and messages on it
+/// arrive.
 #[test]
 fn both_ends_at_once() {
     for round in 0..100 {
@@ -845,8 +847,8 @@ fn under_open_mpi() {
     }
 }
 
-/// Who leaves by TCP takes nothing back of what it has sent, though it has not read all that it was
-/// sent.
+/// Messages over TCP arrive although their sender leaves, even if it has not read everything that
+/// was sent to it.
 #[test]
 fn what_was_sent_before_leaving_arrives() {
     let name = format!("leaving-{}", std::process::id());
@@ -886,8 +888,8 @@ fn what_was_sent_before_leaving_arrives() {
     }
 }
 
-/// Whoever waits for anybody waits for those that have never been there, however many have come and
-/// gone; and no longer than for them.
+/// A receive from any link waits for processes that have not connected yet, however many have come
+/// and gone, but not longer.
 #[test]
 fn those_still_to_come_are_waited_for() {
     let name = format!("late-{}", std::process::id());
@@ -924,7 +926,7 @@ fn those_still_to_come_are_waited_for() {
     thread::scope(|scope| {
         let callers = scope.spawn(|| {
             for rank in 1..4 {
-                // The one before has gone, and is known to have, when this one comes.
+                // The end of the previous process is known before this one connects.
                 call(rank);
                 thread::sleep(Duration::from_millis(100));
             }
@@ -932,7 +934,7 @@ fn those_still_to_come_are_waited_for() {
         assert_eq!(looked_for().unwrap(), 1);
         end(post()).unwrap();
         assert_eq!(looked_for().unwrap(), 3);
-        // Both are there when the last one goes.
+        // Both receives are pending when the last process goes.
         let posted = post();
         for error in [looked_for().unwrap_err(), end(posted).unwrap_err()] {
             assert!(matches!(error, Error::Closed(_)), "{error}");
@@ -941,8 +943,8 @@ fn those_still_to_come_are_waited_for() {
     });
 }
 
-/// That a process has left may be noticed first by sending to it: what it had sent is received all
-/// the same.
+/// A process's end may be noticed first by sending to it. Messages that it had sent are still
+/// received.
 #[test]
 fn what_was_sent_outlives_a_failed_send() {
     for round in 0..50 {

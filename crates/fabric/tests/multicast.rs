@@ -1,4 +1,4 @@
-//! One writer to several servers.
+//! Multicast: one writer sends to several servers.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::*;
 
 const MAX: usize = 8192;
 
-/// What the client has of a server: it has gone when this is dropped.
+/// The client's connection to a server. It ends when this is dropped.
 struct Reached {
     sender: Sender,
     member: Option<Member>,
@@ -30,7 +30,7 @@ fn joined(multicast: &Multicast, connection: Connection) -> Reached {
     }
 }
 
-/// One more server in this process, and what it receives.
+/// Adds a server in this process, and returns its receiving end.
 fn add(kind: &Kind, listener: &Listener, multicast: &Multicast) -> (Reached, Receiver, Sender) {
     thread::scope(|scope| {
         let server = scope.spawn(|| {
@@ -59,7 +59,7 @@ fn config() -> Config {
     }
 }
 
-/// Sends to all, and says to how many.
+/// Sends to all members. Returns the number of members that were reached.
 fn send(multicast: &Multicast, to: &[&Reached], bytes: &[u8]) -> usize {
     send_and_go_on(multicast, to, bytes, false)
 }
@@ -103,7 +103,7 @@ fn every_server_gets_every_message() {
                 for i in 0..2000 {
                     let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
                     assert!(message.to_vec() == pattern(i, length(i)), "{at} {i}");
-                    // One is slow, and one keeps some for a while.
+                    // One server is slow, and one keeps some messages for a while.
                     if at == 1 && i % 200 == 0 {
                         thread::sleep(Duration::from_millis(5));
                     }
@@ -152,7 +152,7 @@ fn a_slow_server_slows_the_writer() {
             }
             (one, two)
         });
-        // Sixteen chunks are all there is.
+        // There are only sixteen chunks.
         for i in 0..16 {
             expect(&mut quick, &pattern(i, 8000));
         }
@@ -192,7 +192,7 @@ fn servers_that_sleep_are_woken_for_several_messages() {
         }
         !early
     };
-    // It looks by itself now and then.
+    // The receiver may also wake by itself, so try several times.
     assert!((0..20).any(|_| sleeps_until_the_fourth()));
     send_and_go_on(multicast, &[&one], b"", false);
     server.join().unwrap();
@@ -208,7 +208,7 @@ fn servers_come_and_go() {
         let (two, mut second, _back) = add(&SHM, &listener, &multicast);
         assert_eq!(send(&multicast, &[&one, &two], &pattern(round, 5000)), 2);
         expect(&mut first, &pattern(round, 5000));
-        // It goes without having read this, and holds nothing any more.
+        // The server leaves without having read this, and then holds no chunks.
         if round % 2 == 0 {
             drop(two);
             continue;
@@ -225,7 +225,7 @@ fn others_are_no_members() {
     let multicast = Multicast::new(MAX).unwrap();
     let (listener, _folder) = UNIX.listen();
     assert!(add(&UNIX, &listener, &multicast).0.member.is_none());
-    // Its messages are shorter.
+    // This listener accepts only shorter messages.
     let (listener, _folder) = SHM.listen();
     let long = Multicast::new(MAX + 1).unwrap();
     assert!(add(&SHM, &listener, &long).0.member.is_none());
@@ -234,7 +234,7 @@ fn others_are_no_members() {
     assert!(matches!(sent, Err(Error::Misuse(_))));
 }
 
-/// Not a test: a server that reads nothing until it is killed.
+/// Not a test, but a server that reads nothing until it is killed.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
@@ -291,7 +291,8 @@ fn servers_share_one_copy() {
         .filter(|line| line.contains("memfd:mgn-multicast"))
         .map(|line| line.split_whitespace().collect())
         .collect();
-    // Other tests in this process have writers, too: this one is known by its seventeen mappings.
+    // Other tests in this process also have writers. This one is identified by its seventeen
+    // mappings.
     let same = |inode: &str| mine.iter().filter(|map| map[4] == inode).count();
     let of_ours = mine.iter().filter(|map| same(map[4]) == 17);
     let writable = of_ours.filter(|map| map[1].contains('w'));

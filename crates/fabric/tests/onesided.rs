@@ -1,4 +1,4 @@
-//! Writing to and reading from memory that a peer offers.
+//! One-sided access: writing to and reading from memory that a peer offers.
 
 mod support;
 
@@ -52,7 +52,7 @@ fn memory_is_written_and_read_without_its_program() {
         let ((one, here), (other, _there)) = pair(kind, settings.clone(), settings.clone());
         let size = 6_000_000;
         let mut memory = vec![0u8; size];
-        // SAFETY: the memory outlives the offer, and is looked at only when that has ended.
+        // SAFETY: the memory outlives the offer, and is accessed only after its end.
         let offered = unsafe { other.offer((memory.as_mut_ptr(), size)) };
         assert_eq!(offered.len(), size);
         let key = offered.key();
@@ -168,7 +168,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
                             .unwrap(),
                     );
                     if i % 100 == 0 {
-                        // More than may wait at the receiver, who takes none of them yet.
+                        // Send more than may wait at the receiver, which receives none of them yet.
                         for _ in 0..40 {
                             sends.extend(endpoint.isend(link, 2, &pieces, How::default()).unwrap());
                         }
@@ -200,7 +200,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
                 endpoint.wait(get, LONG).unwrap().expect("in time");
             }
             for (i, back) in backs.iter().enumerate() {
-                // The next one overlaps what is longer than 1500 bytes.
+                // The next write overlaps the bytes after the first 1500.
                 assert!(back[..] == out[i][..back.len()], "{kind} {i}");
             }
             assert!(get(endpoint, link, &key, 1_500_000, 500_000).unwrap() == long);
@@ -220,7 +220,7 @@ fn an_offer_ends_after_what_is_under_way() {
         let ((one, here), (other, _)) = pair(kind, settings.clone(), settings);
         let len = 64 << 20;
         let mut memory = vec![0u8; len];
-        // SAFETY: the memory is looked at when the offer has ended.
+        // SAFETY: the memory is accessed only after the offer has ended.
         let offered = unsafe { other.offer((memory.as_mut_ptr(), len)) };
         let key = offered.key();
         let bytes = pattern(len, 1);
@@ -236,7 +236,8 @@ fn an_offer_ends_after_what_is_under_way() {
             });
             thread::sleep(Duration::from_millis(5));
             drop(offered);
-            // Nobody writes there any more: all of it is there, or it was refused.
+            // No peer writes there any more. Either all bytes were written, or the write was
+            // refused.
             let written = memory.iter().filter(|byte| **byte != 0).count();
             assert!(written == 0 || memory == bytes, "{kind}: {written}");
         });

@@ -1,4 +1,4 @@
-//! Messages whose memory is in several places, or too short for them.
+//! Messages whose memory consists of several pieces, or is too short for them.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn pieces_are_gathered_and_scattered() {
     }
 }
 
-/// More than 4 GiB, made of one piece of memory many times over.
+/// A message of more than 4 GiB, which consists of the same piece of memory many times over.
 #[test]
 fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
     for kind in ALL {
@@ -45,7 +45,7 @@ fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
         {
             let whole = pattern(len, cut);
             for room in [0, 10, 24, 30, 80, len - 1, len] {
-                // In one place, and in three.
+                // In one piece, and in three.
                 for pieces in [
                     vec![(0, room)],
                     vec![(0, cut.min(room)), (400, room - cut.min(room)), (800, 7)],

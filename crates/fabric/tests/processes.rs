@@ -1,5 +1,5 @@
-//! Two real processes, one of which is killed, stopped, or not what it should be. The other process
-//! is this test program again, running [`child`] in a role.
+//! Two real processes, one of which is killed, is stopped, or misbehaves. The other process is this
+//! test program again, running [`child`] in a role.
 
 mod support;
 
@@ -13,7 +13,7 @@ use mgn_sys::passing;
 use support::other::{ready, Apart, Other, Part};
 use support::*;
 
-/// Not a test: what the other process does. It prints a line when it is ready.
+/// Not a test, but the code of the other process. It prints a line when it is ready.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
@@ -79,7 +79,7 @@ fn echo(connection: Connection) {
     }
 }
 
-/// A TCP peer is taken for dead after a second.
+/// A TCP peer counts as dead after a second.
 fn quick() -> Config {
     Config {
         silence: Duration::from_secs(1),
@@ -112,7 +112,7 @@ fn client(role: &str, kind: &Kind) -> (Other, Connection) {
     })
 }
 
-/// Kills the other process and wants `blocked` to notice, and not to hang.
+/// Kills the other process, and requires that `blocked` notices it and does not hang.
 fn kill(other: &Other, blocked: impl FnOnce() -> Error + Send) {
     thread::scope(|scope| {
         let blocked = scope.spawn(blocked);
@@ -183,7 +183,7 @@ fn a_killed_client_is_noticed_by_polling() {
         kill(&other, move || loop {
             match receiver.recv(Some(Duration::ZERO)) {
                 Ok(None) => thread::sleep(Duration::from_millis(1)),
-                Ok(Some(_)) => panic!("it says nothing"),
+                Ok(Some(_)) => panic!("the client sent a message"),
                 Err(error) => break error,
             }
         });
@@ -203,10 +203,10 @@ fn a_stopped_server_is_not_a_dead_one() {
                     for number in 0..2000 {
                         sender.send(&[number as u8; 8192]).unwrap();
                     }
-                    // Kept until everything has come back.
+                    // Kept until all answers have arrived.
                     thread::sleep(Duration::from_millis(500));
                 });
-                // Three times as long as a dead machine would be given.
+                // Three times the time after which a dead machine is detected.
                 assert!(receiver
                     .recv(Some(Duration::from_secs(3)))
                     .unwrap()
@@ -264,11 +264,11 @@ fn a_killed_server_leaves_nothing_in_the_way() {
     Listener::bind(&address, None).unwrap();
 }
 
-/// Needs to be root, who alone can start a process as somebody else.
+/// Requires root, because only root can start a process as another user.
 #[test]
 fn another_user_is_turned_away() {
     if mgn_sys::peer::own_uid() != 0 {
-        eprintln!("SKIPPED: only root may be several users");
+        eprintln!("SKIPPED: only root can use several users");
         return;
     }
     let nobody = Apart {
@@ -289,7 +289,7 @@ fn another_user_is_turned_away() {
         );
     });
 
-    // And the other way round: nobody's server is none to trust.
+    // And in the other direction: a client does not trust a server of the user nobody.
     let address: Address = format!("unix:@mgn-{}-trap", std::process::id())
         .parse()
         .unwrap();

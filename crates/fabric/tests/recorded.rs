@@ -1,4 +1,4 @@
-//! Links of endpoints to nowhere, to a file, and from one.
+//! Links that drop messages, record them to a file, or play a recording.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn silent(endpoint: &Endpoint, transport: &Transport) -> LinkId {
         .unwrap()
 }
 
-/// What a link with nobody at its other end must do.
+/// Checks a link without a peer.
 fn takes_everything(endpoint: &Endpoint, link: LinkId) {
     for (at, len) in LENGTHS.into_iter().enumerate() {
         let how = if at % 2 == 0 { SYNC } else { How::default() };
@@ -49,7 +49,7 @@ fn takes_everything(endpoint: &Endpoint, link: LinkId) {
     }
     let (mut one, mut other) = (pattern(1000, 50), pattern(70_000, 51));
     let pieces = [(one.as_mut_ptr(), 1000), (other.as_mut_ptr(), 70_000)];
-    // SAFETY: waited for where it has not ended yet.
+    // SAFETY: the test waits for those that have not ended yet.
     let sends = unsafe {
         [
             endpoint.isend(link, 100, &pieces, SYNC).unwrap(),
@@ -62,16 +62,16 @@ fn takes_everything(endpoint: &Endpoint, link: LinkId) {
         endpoint.wait(send, LONG).unwrap().unwrap();
     }
     assert!(endpoint.flush(LONG));
-    // Nothing comes from there, and has no memory.
+    // No message comes from such a link, and it offers no memory.
     let from = Wanted::new(link, 1);
     assert!(matches!(endpoint.recv(from, &mut [0]), Err(Error::NoPeer)));
     assert!(matches!(endpoint.peek(&from, None), Err(Error::NoPeer)));
     let soon = Some(Duration::from_millis(20));
     assert!(endpoint.take(&Wanted::any(), soon).unwrap().is_none());
-    // SAFETY: refused before anything is done.
+    // SAFETY: the request is refused before memory is accessed.
     let put = unsafe { endpoint.iput(link, &Key([0; 16]), 0, &pieces) };
     assert!(matches!(put, Err(Error::NotOffered)));
-    // It stands in no message's way.
+    // The link does not delay other messages.
     endpoint
         .send(endpoint.own(), 5, b"self", How::default())
         .unwrap();
@@ -102,7 +102,7 @@ fn recording(folder: &Folder) -> std::path::PathBuf {
 fn what_was_recorded_is_received() {
     let folder = Folder::new();
     let path = recording(&folder);
-    // In order.
+    // Receive all messages in order.
     let endpoint = Endpoint::new().unwrap();
     let (say, heard) = channel();
     endpoint.set_handler(7, move |active| {
@@ -151,7 +151,7 @@ fn it_is_received_in_any_order_and_answered() {
                 unsafe { endpoint.irecv(Wanted::new(link, *tag as u64), &[place]) }
             })
             .collect();
-        // A program that answers is not disturbed.
+        // A program may also send on the link.
         endpoint.send(link, 1, &[1; 100_000], SYNC).unwrap();
         for receive in posted {
             endpoint.wait(receive, LONG).unwrap().unwrap();
@@ -162,7 +162,7 @@ fn it_is_received_in_any_order_and_answered() {
     }
 }
 
-/// More messages than may wait, and more bytes than may be held.
+/// The recording has more messages than may wait, and more bytes than may be held.
 #[test]
 fn a_long_recording_is_read_as_it_is_received() {
     let folder = Folder::new();
@@ -178,7 +178,7 @@ fn a_long_recording_is_read_as_it_is_received() {
     drop(endpoint);
     let endpoint = Endpoint::new().unwrap();
     let (link, _) = endpoint.play(&path).unwrap();
-    // The last one cannot be had before the others.
+    // The last message cannot be received before the others.
     let starved = endpoint.recv(Wanted::new(link, 4), &mut [0; 4]);
     assert!(matches!(starved, Err(Error::Starved(256))), "{starved:?}");
     for at in 0..2000 {
@@ -202,7 +202,7 @@ fn what_is_no_recording_of_a_link_is_refused() {
     let transport = Transport::File(path.clone());
     drop(mgn_fabric::connect(&nowhere, transport, None, b"a program", PATIENCE).unwrap());
     let error = endpoint.play(&path).unwrap_err();
-    assert!(error.to_string().contains("no endpoint"), "{error}");
+    assert!(error.to_string().contains("of an endpoint"), "{error}");
     assert!(Player::open(&path).is_ok());
     let missing = endpoint.play(&folder.path().join("missing")).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }), "{missing}");
@@ -212,7 +212,7 @@ fn what_is_no_recording_of_a_link_is_refused() {
     assert!(refused.unwrap_err().to_string().contains("/dev/full"));
 }
 
-/// A recording cut anywhere gives what is whole in it, and then one error.
+/// A recording that is cut anywhere delivers its whole messages, and then one error.
 #[test]
 fn a_recording_that_breaks_off_is_an_error_at_its_end() {
     let folder = Folder::new();

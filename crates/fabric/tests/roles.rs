@@ -1,5 +1,5 @@
-//! Tokens, roles and the keys of servers: whoever poses as somebody else is refused, with the typed
-//! error.
+//! Tests of tokens, roles and server keys: processes that pose as others are refused with typed
+//! errors.
 
 mod support;
 
@@ -30,7 +30,7 @@ impl Host {
         self.folder.path().join("tokens")
     }
 
-    /// As `mgn token new` makes it.
+    /// A token as `mgn token new` makes it.
     fn token(&self, name: &str, role: Role) -> Token {
         let token = Token::new(name, role).unwrap();
         let token = token.with_servers(vec![self.key.public()]);
@@ -49,8 +49,7 @@ impl Host {
 
 const ADDRESSES: [&str; 2] = ["tls:127.0.0.1:0", "tcp:127.0.0.1:0"];
 
-/// What becomes of a client, and of the server, which does `serve` with it; that is nothing if
-/// nobody comes.
+/// The results of a client, and of `serve` on the server, which is `None` if no client is accepted.
 fn meet<T: Send>(
     listener: &Listener,
     token: &Token,
@@ -122,7 +121,7 @@ fn a_role_that_does_not_permit_it_is_told_so() {
     }
 }
 
-/// Whoever may connect to a server has all that is needed to pose as it, but for its key.
+/// A client has everything that is needed to pose as its server, except the server's key.
 #[test]
 fn a_client_cannot_pose_as_the_server() {
     let host = Host::new();
@@ -142,17 +141,17 @@ fn a_client_cannot_pose_as_the_server() {
             "{text}"
         );
         assert!(text.contains(file.to_str().unwrap()), "{text}");
-        assert!(served.is_none(), "the client says nothing to it");
+        assert!(served.is_none(), "the client sends nothing to it");
     }
-    // The same file takes the server itself, also when it was started again.
+    // The same token file works with the real server, also after a restart.
     for _ in 0..2 {
         let (client, _) = meet(&host.listen("tls:127.0.0.1:0"), &alice, let_in);
         client.unwrap();
     }
 }
 
-/// Somebody who is trusted has said which key the server has: no other will do, not even those of
-/// the file.
+/// A trusted source has named the server's key. No other key is accepted, not even those in the
+/// token file.
 #[test]
 fn what_was_vouched_for_counts() {
     let (host, other) = (Host::new(), Host::new());
@@ -191,7 +190,7 @@ fn a_revoked_token_is_refused_at_once() {
         assert!(served.is_none());
         meet(listener, &alice, let_in).0.unwrap();
     }
-    // A token that is added is taken at once, too.
+    // A token that is added is accepted at once, too.
     let carol = host.token("carol", Role::Client);
     for listener in &listeners {
         meet(listener, &carol, let_in).0.unwrap();
@@ -202,7 +201,7 @@ fn a_revoked_token_is_refused_at_once() {
 fn a_token_of_another_store_opens_nothing() {
     let (host, other) = (Host::new(), Host::new());
     host.token("alice", Role::Client);
-    // The name is the same, and says nothing.
+    // A token with the same name is not accepted.
     let alice = other.token("alice", Role::Admin);
     let alice = alice.with_servers(Vec::new());
     for address in ADDRESSES {
@@ -246,7 +245,7 @@ fn only_the_server_that_a_client_has_met_may_call_back() {
     ));
 }
 
-/// A client that came by network has proved its token to the process that listens, and to no other.
+/// A network client has proved its token only to the process that listens.
 #[test]
 fn a_client_that_was_handed_over_is_permitted_nothing() {
     let host = Host::new();
@@ -270,7 +269,7 @@ fn a_client_that_was_handed_over_is_permitted_nothing() {
     served.unwrap();
 }
 
-/// An old file has neither a role nor a key, so it is good for one host alone.
+/// An old token file has neither a role nor a server key, so it is valid only on one host.
 #[test]
 fn an_old_token_stays_on_its_host() {
     use std::os::unix::fs::PermissionsExt;
@@ -287,7 +286,7 @@ fn an_old_token_stays_on_its_host() {
         let bound = Listener::bind(&address.parse().unwrap(), Some(token.clone()));
         match bound {
             Err(Error::OldToken(shown)) => assert!(shown.contains(file.to_str().unwrap())),
-            // A machine without IPv6.
+            // This happens on a machine without IPv6.
             Err(Error::Io { .. }) if address.contains('[') => {}
             other => panic!("{other:?}"),
         }

@@ -8,7 +8,7 @@ use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
 use mgn_fabric::Error;
 use support::links::*;
 
-/// As small as may be, and larger than by default.
+/// The smallest permitted settings, and settings above the defaults.
 fn extremes() -> [Settings; 2] {
     let small = Settings {
         chunk: 4096,
@@ -77,8 +77,8 @@ fn ends_with_different_settings_understand_each_other() {
     }
 }
 
-/// How many of a peer's messages wait is the receiver's to say, and how long those are that come
-/// unasked the sender's, as far as the receiver lets it.
+/// The receiver limits the number of a peer's waiting messages. The sender chooses the longest
+/// eager message, up to the receiver's limit.
 #[test]
 fn each_end_keeps_to_what_the_other_permits() {
     let [small, large] = extremes();
@@ -103,7 +103,7 @@ fn each_end_keeps_to_what_the_other_permits() {
         for send in sends.into_iter().flatten() {
             one.wait(send, LONG).unwrap().unwrap();
         }
-        // Longer than the receiver takes unasked, though shorter than its sender's own limit.
+        // Longer than the receiver accepts as eager, but shorter than the sender's own limit.
         for (len, ends) in [(4096, true), (20_000, false)] {
             let mut bytes = pattern(len, 1);
             // SAFETY: waited for below.
@@ -117,7 +117,7 @@ fn each_end_keeps_to_what_the_other_permits() {
                 one.wait(send, LONG).unwrap().unwrap();
             }
         }
-        // The other way each message of more than 64 bytes is offered.
+        // In the other direction, each message of more than 64 bytes is offered.
         let mut bytes = pattern(100, 1);
         // SAFETY: as above.
         let send = unsafe { other.isend(there, 1, &[(bytes.as_mut_ptr(), 100)], How::default()) };

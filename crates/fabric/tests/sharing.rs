@@ -1,6 +1,6 @@
-//! That many links all have something of one receiver, and nothing of the processor while nothing
-//! happens. How much each has of either depends on the machine and on all else that runs there, and
-//! is measured by `make bench` (`bench/src/claims/messages/crowd.rs`).
+//! Many links share one receiver fairly, and use no processor time while they are idle. The exact
+//! shares depend on the machine and its other load, and are measured by `make bench`
+//! (`bench/src/claims/messages/crowd.rs`).
 
 mod support;
 
@@ -13,10 +13,10 @@ use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
 use support::links::*;
 use support::Folder;
 
-/// One test's threads are not to be counted as the other's.
+/// The tests measure processor time, so only one may run at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// An endpoint, and others with a link each to it.
+/// An endpoint, and others that each have a link to it.
 fn star(kind: &Kind, count: usize) -> (Endpoint, Vec<(Endpoint, LinkId)>, Folder) {
     let (listener, folder) = kind.listen();
     let center = Endpoint::new().unwrap();
@@ -38,10 +38,10 @@ fn used() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Far more than any of this takes, so that only what never comes to its end fails.
+/// Far longer than any of the tests takes, so that only a test that hangs fails.
 const FOR_EVER: Duration = Duration::from_secs(120);
 
-/// Sooner or later all sleep.
+/// After some time, all threads sleep.
 #[test]
 fn who_waits_for_nothing_takes_no_time() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ fn who_waits_for_nothing_takes_no_time() {
             }
             let start = Instant::now();
             let mut spent = f64::INFINITY;
-            // Processor time of ours, to which it does not matter what else runs.
+            // Measure this process's processor time, which does not depend on other load.
             while spent > 0.05 && start.elapsed() < FOR_EVER {
                 let before = used();
                 thread::sleep(Duration::from_secs(1));
@@ -73,7 +73,7 @@ fn who_waits_for_nothing_takes_no_time() {
     }
 }
 
-/// All have something all the time, and each goes on.
+/// All links have messages all the time, and each makes progress.
 #[test]
 fn no_link_starves_for_others() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ fn no_link_starves_for_others() {
                 for (number, (endpoint, link)) in others.iter().enumerate() {
                     scope.spawn(move || {
                         let bytes = vec![0; len];
-                        // Until the other end has gone.
+                        // Send until the other end is gone.
                         while endpoint
                             .send(*link, number as u64, &bytes, How::default())
                             .is_ok()
@@ -98,7 +98,7 @@ fn no_link_starves_for_others() {
     }
 }
 
-/// More links than are looked at all the time, of senders that fill them all.
+/// There are more links than hot ones, and their senders fill them all.
 #[test]
 fn links_that_are_not_looked_at_first_go_on_too() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,8 +126,8 @@ fn links_that_are_not_looked_at_first_go_on_too() {
     }
 }
 
-/// Takes messages until every link, whose number is its messages' tag, was heard again and again
-/// while all had something; then closes them all.
+/// Receives messages until every link has delivered several while all had messages, and then closes
+/// all links. A message's tag is the number of its link.
 fn hear_all(center: Endpoint, links: usize, what: &str) {
     const TIMES: usize = 50;
     let start = Instant::now();
@@ -142,8 +142,8 @@ fn hear_all(center: Endpoint, links: usize, what: &str) {
     }
 }
 
-/// Sends on all links as much as goes, until the other end has gone. Messages have their link's
-/// number, from `first` on.
+/// Sends as much as possible on all links, until the other end is gone. A message's tag is the
+/// number of its link, counted from `first`.
 fn fill(endpoint: &Endpoint, links: &[LinkId], first: usize) {
     static BYTES: [u8; 100] = [0; 100];
     let piece = (BYTES.as_ptr().cast_mut(), BYTES.len());
@@ -158,7 +158,7 @@ fn fill(endpoint: &Endpoint, links: &[LinkId], first: usize) {
                 }
             }
             let tag = (first + at) as u64;
-            // SAFETY: the bytes are there for ever, and nobody writes to them.
+            // SAFETY: the bytes are static, and are never written to.
             let sent = unsafe { endpoint.isend(*link, tag, &[piece], How::default()) };
             match sent {
                 Ok(request) => begun[at] = request,

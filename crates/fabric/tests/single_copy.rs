@@ -1,4 +1,4 @@
-//! Messages that are read straight from their sender's memory, and what happens where that is
+//! Messages that are read directly from their sender's memory, and the fallback if that is
 //! forbidden.
 
 mod support;
@@ -72,7 +72,7 @@ fn long_messages_are_read_from_where_they_are() {
 fn links_through_shared_memory_try_both_ways() {
     const LEN: usize = 64 << 10;
     let ((one, here), (other, there)) = pair(&SHM, Settings::default(), Settings::default());
-    // First the two copies are measured, and then the one, with 2 MiB each.
+    // The link first measures two copies and then one copy, with 2 MiB each.
     let rounds = 400;
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -286,19 +286,20 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
         drop(one);
         let mut into = vec![0; 1 << 20];
         match other.recv(Wanted::new(there, 1), &mut into) {
-            // It was quicker to read than to notice.
+            // The message was read before the end was noticed.
             Ok(status) => assert!(status.len == 1 << 20 && into == bytes),
             Err(error) => assert!(matches!(error, Error::Closed(_)), "{error}"),
         }
     }
 }
 
-/// Not a test: two processes without privileges, of which the sender lets nobody look at its
-/// memory, or does.
+/// Not a test, but the code of two unprivileged processes. The sender permits access to its memory,
+/// or does not.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
-    // SAFETY: plain system calls. Who changes its user is not dumpable until it says so.
+    // SAFETY: plain system calls. A process that has changed its user is not dumpable until it sets
+    // that.
     unsafe {
         if libc::geteuid() == 0 {
             assert_eq!(libc::setuid(65534), 0);
@@ -338,7 +339,7 @@ fn child() {
         };
         endpoint.send(link, 1, &bytes, how).unwrap();
     }
-    // Until the receiver has said what it has to say.
+    // Wait until the receiver has reported its result.
     let _ = endpoint.recv(Wanted::new(link, 2), &mut [0]);
 }
 
@@ -350,7 +351,7 @@ fn where_it_is_forbidden_messages_go_the_other_way() {
             let address = name.parse().unwrap();
             let start = |role| Other::spawn(role, &kind, &address, Apart::default());
             let mut receiver = start("receiver");
-            receiver.news().expect("it listens");
+            receiver.news().expect("it does not listen");
             let mut sent = start(sender);
             assert_eq!(receiver.news().unwrap(), fetched.to_string(), "{kind}");
             for other in [&mut receiver, &mut sent] {

@@ -1,4 +1,5 @@
-//! What carries a link's frames: shared memory, a socket, or the process itself.
+//! The interface of transports that carry a link's frames: shared memory, sockets, or the process
+//! itself.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -10,42 +11,44 @@ use crate::block::Block;
 use crate::shm::{Extent, SHORT};
 use crate::{Error, Message};
 
-/// What became of an attempt to send.
+/// The result of an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     Done,
     /// The carrier is full; it empties as the peer reads.
     Busy,
-    /// The receiver holds all that it is willing to hold until its program takes something.
+    /// The link has no credit: the receiver's buffers are full until its program receives a
+    /// message.
     NoCredit,
 }
 
-/// The bytes of a frame that came.
+/// The payload of a received frame.
 #[derive(Debug)]
 pub(crate) enum Body {
     Short(Words, u8),
-    /// In the carrier's memory, which is the sender's again when this is dropped, or in our own.
+    /// In the carrier's memory, which returns to the sender when this is dropped, or in private
+    /// memory.
     Held(Message),
-    /// As many bytes were written to the place that was asked for.
+    /// The payload, of this length, was written to the address that the [`Placer`] returned.
     Placed(usize),
 }
 
 impl Body {
-    /// At most [`SHORT`] bytes.
+    /// A copy of at most [`SHORT`] bytes.
     pub(crate) fn short(bytes: &[u8]) -> Body {
         let mut words = [[0; 8]; SHORT / 8];
         words.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
         Body::Short(words.map(u64::from_ne_bytes), bytes.len() as u8)
     }
 
-    /// The parts of one message, `len` bytes in all, in memory of our own.
+    /// Joins the parts of one message, `len` bytes in all, in private memory.
     pub(crate) fn joined(parts: Vec<Body>, len: usize) -> Result<Body, Error> {
         let block = Block::new(len)?;
         let mut at = 0;
         for part in &parts {
             if let Some(bytes) = part.as_ptr() {
-                // SAFETY: `range` makes sure that the block has so many bytes there; the part has
-                // them, and is not in the block.
+                // SAFETY: `range` checks that the block has `part.len()` bytes there. The part has
+                // as many, and does not lie in the block.
                 unsafe { bytes.copy_to_nonoverlapping(block.range(at, part.len()), part.len()) };
             }
             at += part.len();
@@ -61,7 +64,7 @@ impl Body {
         }
     }
 
-    /// Where the bytes are, if they weren't placed already.
+    /// The address of the bytes, if they were not placed already.
     pub(crate) fn as_ptr(&self) -> Option<*const u8> {
         match self {
             Body::Short(words, _) => Some(words.as_ptr().cast()),
@@ -71,31 +74,31 @@ impl Body {
     }
 }
 
-/// Asked where a frame's payload of so many bytes belongs: a carrier that has to copy it anyway
-/// then copies it just once.
+/// Returns the destination of a frame's payload of the given length. A carrier that has to copy the
+/// payload anyway then copies it only once.
 pub(crate) type Placer<'a> = &'a mut dyn FnMut(&Head, usize) -> Option<NonNull<u8>>;
 
-/// Who is at the other end of a link.
+/// The kind of the other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Far {
     Peer,
     /// The endpoint itself.
     Own,
-    /// What takes everything and never says anything.
+    /// No peer: everything is accepted, and nothing ever arrives.
     Nobody,
 }
 
-/// One end of a link, without any waiting.
+/// One end of a link. No method waits.
 ///
-/// Frames arrive in the order they were sent; answers ([`Carrier::answer`]) among themselves, and
-/// are delayed by no data.
+/// Frames arrive in the order in which they were sent. Answers ([`Carrier::answer`]) keep their
+/// order among themselves, and data does not delay them.
 pub(crate) trait Carrier {
-    /// Sends a frame. Those that start a message take an envelope, and the eager ones room at the
-    /// receiver.
+    /// Sends a frame. A frame that starts a message takes an envelope, and an eager frame also
+    /// takes buffer space at the receiver.
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error>;
 
-    /// Sends a whole message, if it is short and there is room in memory. False: it has to go by
-    /// [`Carrier::send`].
+    /// Sends a whole message, if it is short and shared memory has space for it. If this returns
+    /// false, use [`Carrier::send`].
     #[inline]
     fn send_short(&mut self, _head: &Head, _memory: &Memory) -> bool {
         false
@@ -107,9 +110,9 @@ pub(crate) trait Carrier {
     /// The next frame, if there is one.
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error>;
 
-    /// Takes the next frame, if it is short and `wanted` has a place for one with such a head, and
-    /// copies as much of its payload there as fits. Gives the frame's value and the length of its
-    /// payload. Other frames come by [`Carrier::recv`].
+    /// Receives the next frame, if it is short and `wanted` returns memory for its head. Copies as
+    /// much of the payload to that memory as fits. Returns the frame's value and the length of its
+    /// payload. Use [`Carrier::recv`] for other frames.
     #[inline]
     fn recv_short<'a>(
         &mut self,
@@ -118,51 +121,52 @@ pub(crate) trait Carrier {
         None
     }
 
-    /// A message that the peer sent has left the queue: its envelope may be used again. What was
-    /// held of it has been dropped before.
+    /// A message of the peer has left the queue, so its envelope may be used again. Its [`Body`]
+    /// has been dropped before.
     fn matched(&mut self, eager_bytes: usize);
 
-    /// Messages of the peer's that may wait here unmatched: its envelopes.
+    /// The peer's envelopes: the number of its messages that may wait here unmatched.
     fn envelopes(&self) -> u32;
 
-    /// The longest message that is sent at once.
+    /// The longest message that is sent eagerly.
     fn eager_max(&self) -> usize;
 
-    /// The longest message that needs an envelope of the receiver's and no other room, as an offer
-    /// does.
+    /// The longest message that, like an offer, needs an envelope of the receiver but no buffer
+    /// space.
     fn roomless_max(&self) -> usize {
         OFFER
     }
 
-    /// The most bytes in one part.
+    /// The longest part, in bytes.
     fn part_max(&self) -> usize;
 
-    /// Room at the receiver for parts of offered messages that are sent before it asks for them.
-    /// Where a part takes more than its bytes, this is a multiple of what it takes.
+    /// The receiver's buffer space for parts that are sent before their offer is accepted. If a
+    /// part takes more space than its bytes, this is a multiple of that space.
     fn early_max(&self) -> usize;
 
-    /// What the first `len` bytes of an offered message take of [`Carrier::early_max`] when they
-    /// are sent in parts of [`Carrier::part_max`] bytes and a shorter last one.
+    /// The part of [`Carrier::early_max`] that the first `len` bytes of an offered message take, if
+    /// they are sent in parts of [`Carrier::part_max`] bytes and a shorter last one.
     fn early_room(&self, len: usize) -> usize {
         len
     }
 
-    /// Whether it is certain, without a system call, that something has come.
+    /// Whether a frame has certainly arrived. Makes no system call.
     fn has_news(&self) -> bool {
         false
     }
 
-    /// Whether the last look found so little that another one at once is not worth its system call.
+    /// Whether the last read found so little that another read at once is not worth its system
+    /// call.
     fn is_drained(&self) -> bool {
         false
     }
 
-    /// Whether something may have come.
+    /// Whether a frame may have arrived.
     fn may_have_come(&self) -> bool {
         true
     }
 
-    /// Whether there may be memory at the other end that can be written to and read.
+    /// Whether the other end may offer memory for one-sided access.
     fn has_memory(&self) -> bool {
         true
     }
@@ -171,59 +175,60 @@ pub(crate) trait Carrier {
         Far::Peer
     }
 
-    /// Whether it is certain, without a system call, that nothing has come and nothing has to be
-    /// told.
+    /// Whether certainly nothing has arrived and no credit has to be returned. Makes no system
+    /// call.
     fn is_quiet(&self) -> bool {
         false
     }
 
-    /// Memory that the peer reads, too, for a message of so many bytes. None where there is none,
-    /// or it is not worth it.
+    /// Reserves memory that is shared with the peer, for a message of this length. Returns `None`
+    /// if there is none, or if the message is too short for it.
     fn reserve(&mut self, _len: usize) -> Option<Extent> {
         None
     }
 
-    /// Whether all of this memory is sent at once where it lies, however long it is: as an eager
-    /// message that wants an envelope and no room.
+    /// Whether this memory is sent without copying, whatever its length: as an eager message that
+    /// needs an envelope but no buffer space.
     fn hands_over(&self, _memory: &Memory) -> bool {
         false
     }
 
-    /// Messages at least this long are fetched from their sender's memory with [`Carrier::fetch`],
-    /// if it can tell where they are. [`AUTO`](super::settings::AUTO): where that is found to be
-    /// quicker.
+    /// Messages of at least this length are fetched from their sender's memory with
+    /// [`Carrier::fetch`], if the sender gives their address. With [`AUTO`](super::settings::AUTO),
+    /// they are fetched if measurements show that this is faster.
     fn fetches_from(&self) -> usize {
         NEVER
     }
 
-    /// Whether the peer decides for both ends how long messages go. At most one end follows.
+    /// Whether the peer chooses for both ends between one copy and two. At most one end follows.
     fn follows(&self) -> bool {
         false
     }
 
-    /// The time since some moment. Only its differences matter.
+    /// The time since an arbitrary moment. Only differences matter.
     fn now(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Messages at least this long the peer fetches from our memory; AUTO as above.
+    /// The peer fetches our messages of at least this length from our memory. AUTO as above.
     fn fetched_from(&self) -> usize {
         NEVER
     }
 
-    /// Copies bytes from the peer's memory. False when that fails, and always will.
+    /// Copies bytes from the peer's memory. Returns false if that fails; it then fails for the rest
+    /// of the link's life.
     ///
     /// # Safety
-    /// `into` is valid for `len` bytes, which nobody else uses meanwhile.
+    /// `into` is valid for `len` bytes, which are not otherwise used during the call.
     unsafe fn fetch(&mut self, _address: u64, _into: NonNull<u8>, _len: usize) -> bool {
         false
     }
 
-    /// Whether something was taken for sent and has not gone yet.
+    /// Whether the carrier holds frames that it has accepted and not yet written.
     fn is_blocked(&self) -> bool {
         false
     }
 
-    /// Pushes on what was taken for sent and has not gone yet.
+    /// Writes accepted frames as far as possible, and returns credit to the peer.
     fn flush(&mut self) -> Result<(), Error>;
 }

@@ -1,8 +1,8 @@
-//! Reading a message straight from its sender's memory, where the kernel lets us.
+//! Single copy: reading a message directly from its sender's memory, if the kernel permits it.
 //!
-//! One copy instead of two, and no work for the sender. Containers and hardened systems forbid it,
-//! and a peer may be in another namespace of processes: the first failure ends it for the link's
-//! life, and messages go the other way.
+//! This takes one copy instead of two, and no work of the sender. Containers and hardened systems
+//! forbid it, and the peer may be in another PID namespace. The first failure disables it for the
+//! rest of the link's life, and messages are sent in the ordinary way.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use super::terms::{Limits, Terms};
 use crate::peer::Peer;
 use crate::token::random;
 
-/// Bytes that a peer finds in our memory, if it is ours that it reads. A forked child has others.
+/// Random bytes in our memory. A peer that finds them knows that it reads the right process. A
+/// forked child has others.
 static PROOF: PerProcess<Proof> = PerProcess::new();
 
 #[derive(Debug)]
@@ -34,30 +35,30 @@ fn proof() -> &'static [u8; 16] {
     &PROOF.get().0
 }
 
-/// Says in the terms where our memory can be known by.
+/// Puts the proof and its address in our memory into the terms.
 pub(crate) fn show(terms: &mut Terms) {
     let proof = proof();
     terms.address = proof.as_ptr() as u64;
     terms.proof = *proof;
 }
 
-/// A peer whose memory may be read.
+/// A peer whose memory we may read.
 pub(crate) struct Direct {
     peer: Arc<Peer>,
     pid: u32,
     theirs: Terms,
-    /// Messages at least this long.
+    /// The length of the shortest message to read.
     from: usize,
     is_proved: bool,
 }
 
-/// From which length on messages are read so; never where there is no way.
+/// The length from which messages are read directly; [`NEVER`] if that is not possible.
 pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
     way.as_ref().map_or(NEVER, |direct| direct.from)
 }
 
-/// Whether the peer is the one of the two that decides for both: if it measures at all, a random
-/// one. Two ends in one process decide each for itself.
+/// Whether the peer decides for both ends. If both measure, one of them, at random, decides. Two
+/// ends in the same process each decide for themselves.
 pub(crate) fn follows(way: &Option<Box<Direct>>) -> bool {
     way.as_ref().is_some_and(|direct| {
         let theirs = &direct.theirs;
@@ -65,11 +66,11 @@ pub(crate) fn follows(way: &Option<Box<Direct>>) -> bool {
     })
 }
 
-/// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no
-/// way any more.
+/// Reads `len` bytes from `address` in the peer's memory. If that fails, returns false and sets
+/// `way` to `None`.
 ///
 /// # Safety
-/// `into` is valid for so many bytes, which nobody else uses meanwhile.
+/// `into` is valid for `len` bytes, which are not otherwise used during the call.
 pub(crate) unsafe fn fetch(
     way: &mut Option<Box<Direct>>,
     address: u64,
@@ -88,8 +89,8 @@ pub(crate) unsafe fn fetch(
 }
 
 impl Direct {
-    /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end
-    /// we would not notice.
+    /// Returns `None` if direct reading is off, if the peer's process is not visible to us, or if
+    /// we would not notice its end.
     pub(crate) fn new(
         peer: &Arc<Peer>,
         credentials: Option<Credentials>,
@@ -109,7 +110,7 @@ impl Direct {
         })
     }
 
-    /// As [`fetch`].
+    /// Reads like [`fetch`], and checks the peer's proof first.
     ///
     /// # Safety
     /// As for [`fetch`].
@@ -117,13 +118,13 @@ impl Direct {
         if !self.is_proved {
             let mut found = [0; 16];
             let place = NonNull::from(&mut found).cast();
-            // SAFETY: the array has so many bytes.
+            // SAFETY: the array has `found.len()` bytes.
             if !unsafe { self.copy(self.theirs.address, place, found.len()) } {
                 return false;
             }
             if found != self.theirs.proof {
                 tracing::debug!(
-                    "process {} is not the peer: its memory is not read",
+                    "process {} is not the peer, so its memory is not read",
                     self.pid
                 );
                 return false;
@@ -140,13 +141,13 @@ impl Direct {
         };
         // SAFETY: as promised to the caller.
         let why = match unsafe { read_memory(self.pid, address, into.as_ptr(), len) } {
-            // A number is not given to another process before its first owner's end can be seen,
-            // and a sender that closes the link does so before its program has the memory back.
+            // The kernel does not reuse a process ID before the end of its first owner is visible.
+            // A sender that closes the link hangs up before its program may use the memory again.
             Ok(got) if got == len && !self.peer.gone() => return true,
-            Ok(_) => "it is not all there".to_string(),
+            Ok(_) => "only a part of the bytes is mapped, or the peer is gone".to_string(),
             Err(error) => error.to_string(),
         };
-        tracing::debug!("the memory of process {} is not read: {why}", self.pid);
+        tracing::debug!("cannot read the memory of process {}: {why}", self.pid);
         false
     }
 }
@@ -178,7 +179,7 @@ mod tests {
     fn read(direct: &mut Direct, from: &[u8]) -> Option<Vec<u8>> {
         let mut into = vec![0; from.len()];
         let place = NonNull::from(&mut into[..]).cast();
-        // SAFETY: the vector has so many bytes.
+        // SAFETY: the vector has `from.len()` bytes.
         let is_read = unsafe { direct.read(from.as_ptr() as u64, place, from.len()) };
         is_read.then_some(into)
     }

@@ -1,4 +1,4 @@
-//! Feeds what a peer sends over the two sockets of a link to the protocol, without a thread.
+//! Feeds arbitrary bytes of a peer on the two sockets of a link to the protocol, without a thread.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -15,10 +15,11 @@ use super::terms::Limits;
 use crate::peer::Peer;
 use crate::{Error, Transport};
 
-/// No more fits into a socket.
+/// More bytes do not fit in a socket's buffer.
 const MOST: usize = 60_000;
 
-/// The first two bytes say how many of the others come by the socket for answers, at the end.
+/// The first two bytes give the number of bytes, at the end of the input, that are sent on the
+/// control socket.
 pub(crate) fn feed(bytes: &[u8]) {
     let Some((len, rest)) = bytes.split_first_chunk() else {
         return;
@@ -35,8 +36,8 @@ pub(crate) fn feed(bytes: &[u8]) {
     let mut engine = Engine::new();
     let link = engine.add_link(StreamLink::new(near, control, limits, None).unwrap());
 
-    // One region for all: what is transferred means nothing, and it lives longer than the engine's
-    // last step.
+    // One region serves all operations, because its contents do not matter. It outlives the
+    // engine's last step.
     let mut memory = vec![0u8; 100_000];
     let start = memory.as_mut_ptr();
     let piece = |len| Memory::one(start, len);
@@ -51,7 +52,7 @@ pub(crate) fn feed(bytes: &[u8]) {
     let _ = engine.get(link, key, 0, piece(1000));
     let _ = engine.put(link, key, 0, piece(1000));
     while engine.progress(link) {}
-    // Messages that nobody expected wait until they are taken.
+    // Take the unexpected messages.
     while engine.take_in_place(&Wanted::any()).is_some() {}
     far.shutdown(Shutdown::Both).unwrap();
     far_control.shutdown(Shutdown::Both).unwrap();

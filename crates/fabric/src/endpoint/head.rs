@@ -1,4 +1,4 @@
-//! What stands in front of every frame of a link.
+//! The head of every frame of a link.
 //!
 //! ```text
 //! head := kind: u8  flags: u8  handler: u16  id: u32  value: u64        little-endian
@@ -6,76 +6,76 @@
 //!
 //! | kind | id | value | payload |
 //! |---|---|---|---|
-//! | Eager | the sender's number, where it wants an answer | tag | the whole message |
+//! | Eager | the sender's number, if it wants a confirmation | tag | the whole message |
 //! | Offer | the sender's number | tag | length u64, address u64 if the peer may read there, or 0 |
-//! | Part | the sender's number | offset | bytes from there on |
-//! | Accept | the number from the offer | 0, or why a request is refused | |
-//! | Taken | the number from the offer or the message | likewise | |
+//! | Part | the sender's number | offset | the bytes from this offset on |
+//! | Accept | the number from the offer | 0, or the code of a refusal | |
+//! | Taken | the number from the offer or the message | 0, or the code of a refusal | |
 //! | Withdraw | the number of an offer | | |
 //! | Withdrawn | the number of an offer | | |
-//! | Remote | the asker's number | address to read at | key 16 bytes, offset u64, length u64, address u64; none with an answer |
-//! | Credit | messages taken out of the queue | bytes given back | |
-//! | Window | | bytes that may wait from now on | |
+//! | Remote | the requester's number | address to read at | key 16 bytes, offset u64, length u64, address u64; none with an answer |
+//! | Credit | number of messages taken out of the queue | number of bytes returned | |
+//! | Window | | number of bytes that may wait from now on | |
 
 use crate::Error;
 
-/// Bytes of a head.
+/// The length of a head in bytes.
 pub(crate) const HEAD: usize = 16;
 
-/// Bytes of an offer's payload.
+/// The length of an offer's payload in bytes.
 pub(crate) const OFFER: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A whole message.
     Eager = 1,
-    /// A long message that its sender has ready.
+    /// An offer of a long message.
     Offer = 2,
     /// Some bytes of an offered message, in order.
     Part = 3,
-    /// The receiver has a place for an offered message.
+    /// The receiver accepts an offered message.
     Accept = 4,
     /// The receiver has the message, or has matched a synchronous one.
     Taken = 5,
-    /// The sender doesn't want to send an offered message any more.
+    /// The sender withdraws an offer.
     Withdraw = 6,
-    /// The receiver has forgotten an offered message.
+    /// The receiver has dropped a withdrawn offer.
     Withdrawn = 7,
-    /// Room at the receiver, on transports that don't count it otherwise.
+    /// Returns credit, on transports that do not count it in shared memory.
     Credit = 8,
-    /// Asks to write to or read from offered memory, or says something to that.
+    /// A request to write to or read from offered memory, or an answer to one.
     Remote = 9,
-    /// How much of the room that was agreed on is the peer's now that the receiver has more links,
-    /// or fewer.
+    /// The part of the agreed buffer space that the peer may use from now on. It changes with the
+    /// number of the receiver's links.
     Window = 10,
 }
 
-/// The receiver is to answer when it has matched the message.
+/// The receiver is to confirm when it has matched the message.
 pub(crate) const SYNC: u8 = 1;
 
-/// With an acceptance: the receiver has fetched the message already.
+/// In an acceptance: the receiver has fetched the message already.
 pub(crate) const FETCHED: u8 = 4;
 
 /// The request is to write.
 pub(crate) const PUT: u8 = 8;
 
-/// The request is to read; with [`FETCHED`]: by its sender itself.
+/// The request is to read. With [`FETCHED`], the requester wants to read the memory itself.
 pub(crate) const GET: u8 = 16;
 
-/// The number is that of a request of the receiver's.
+/// The head answers a request of the receiver, and has the request's number.
 pub(crate) const ANSWER: u8 = 32;
 
-/// What is to be written follows without being asked for.
+/// The bytes to be written follow without an acceptance.
 pub(crate) const FOLLOWS: u8 = 64;
 
-/// With an acceptance: from now on the sender is to say where messages of this class of lengths lie
-/// in its memory, so that the receiver can fetch them.
+/// In an acceptance: from now on, the sender is to give the addresses of messages of this length
+/// class, so that the receiver can fetch them.
 pub(crate) const SHOW: u8 = 128;
 
-/// Bytes of a request's payload.
+/// The length of a request's payload in bytes.
 pub(crate) const REMOTE: usize = 40;
 
-/// The message is for the handler whose number stands in the head, not for a receive.
+/// The message is for the handler with the number in the head, and not for a receive.
 pub(crate) const ACTIVE: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,14 +131,14 @@ impl Head {
         })
     }
 
-    /// Whether words are the head of a whole message for a receive, which nobody is told of.
+    /// Whether the words are the head of a whole message for a receive that needs no confirmation.
     #[inline]
     pub(crate) fn is_plain([first, _]: [u64; 2]) -> bool {
         first as u16 == Kind::Eager as u16
     }
 
-    /// Whether nobody waits for what the receiver does about it: it may as well do that when its
-    /// program comes by.
+    /// Whether the sender does not wait for the receiver's reaction. The receiver may then handle
+    /// the frame when its program next calls.
     #[inline]
     pub(crate) fn can_wait(&self) -> bool {
         match self.kind {

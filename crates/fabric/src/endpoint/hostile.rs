@@ -1,4 +1,4 @@
-//! Endpoints whose peers lie, send noise, or scribble over what is shared.
+//! Tests of endpoints whose peers break the protocol, send noise, or overwrite the shared memory.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -40,7 +40,7 @@ fn peer(socket: UnixStream) -> Arc<Peer> {
     Arc::new(Peer::unix(socket.into(), "it".into(), false))
 }
 
-/// The far end of a stream link, which writes what it likes.
+/// The far end of a stream link, which writes arbitrary bytes.
 struct Liar {
     data: UnixStream,
     control: UnixStream,
@@ -94,14 +94,14 @@ fn offer_at(flags: u8, id: u32, tag: u64, len: u64, address: u64) -> Vec<u8> {
     frame(Kind::Offer, flags, id, tag, &payload)
 }
 
-/// A request for memory that was offered by this key.
+/// A request for the memory that was offered under this key.
 fn ask(flags: u8, id: u32, key: &Key, offset: u64, len: u64, address: u64) -> Vec<u8> {
     let words = [offset, len, address].map(u64::to_le_bytes);
     let payload = [&key.0[..], words.as_flattened()].concat();
     frame(Kind::Remote, flags, id, 0, &payload)
 }
 
-/// What is said about a request; `why` refuses it.
+/// A message about a request. `why` is the code of a refusal.
 fn remark(flags: u8, why: u16, id: u32, value: u64) -> Vec<u8> {
     let head = Head {
         flags,
@@ -112,7 +112,7 @@ fn remark(flags: u8, why: u16, id: u32, value: u64) -> Vec<u8> {
     [words.as_flattened(), &[0; 8]].concat()
 }
 
-/// A helper that has panicked would help nobody any more.
+/// Whether the endpoint's helper thread is still running. It would have ended after a panic.
 fn is_well(endpoint: &Endpoint) -> bool {
     let helper = endpoint
         .shared
@@ -122,7 +122,7 @@ fn is_well(endpoint: &Endpoint) -> bool {
     helper.as_ref().is_some_and(|helper| !helper.is_finished())
 }
 
-/// A link ends for its peer's fault, or because the peer has gone.
+/// Whether a link ended through its peer's fault, or because the peer is gone.
 fn is_fair(error: &Error) -> bool {
     matches!(
         error,
@@ -147,7 +147,8 @@ fn each_lie_ends_the_link_with_its_own_words() {
     let held = |bytes: Vec<u8>| [offer(0, 5, 9, 1000), bytes].concat();
     let none = Vec::new;
     let room = super::Settings::default().held;
-    // What comes by the way for data, what comes by the one for answers, and what is said about it.
+    // For each case: bytes on the data socket, bytes on the control socket, and a part of the error
+    // text.
     let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
         (known, none(), "of no known kind"),
         (long, none(), "longer than was agreed"),
@@ -176,7 +177,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
             none(),
             "belongs to no message",
         ),
-        (held(part(0, 1000)), none(), "not asked for"),
+        (held(part(0, 1000)), none(), "more early bytes"),
         (held(offer(0, 5, 9, 7)), none(), "offer makes no sense"),
         (offer(0, 5, 9, u64::MAX), none(), "offer makes no sense"),
         (
@@ -188,32 +189,48 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (
             frame(Kind::Accept, 0, 0, 0, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
         (
             frame(Kind::Credit, 0, 1, 0, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
-        (none(), head(Kind::Taken, 0, 7, 0), "answers what was not"),
-        (none(), head(Kind::Accept, 0, 7, 0), "answers what was not"),
+        (
+            none(),
+            head(Kind::Taken, 0, 7, 0),
+            "answers a message that was not",
+        ),
+        (
+            none(),
+            head(Kind::Accept, 0, 7, 0),
+            "answers a message that was not",
+        ),
         (
             none(),
             head(Kind::Taken, 0, 0, 0),
-            "takes what was not sent",
+            "confirms a message that was not sent",
         ),
         (none(), head(Kind::Accept, 0, 0, 0).repeat(2), "not"),
         (none(), head(Kind::Withdrawn, 0, 0, 0), "not withdrawn"),
-        (none(), head(Kind::Credit, 0, 1000, 0), "gives back what"),
-        (none(), head(Kind::Credit, 0, 0, 1 << 60), "gives back what"),
-        (none(), head(Kind::Window, 0, 0, 1 << 60), "more room"),
+        (none(), head(Kind::Credit, 0, 1000, 0), "more credit than"),
+        (
+            none(),
+            head(Kind::Credit, 0, 0, 1 << 60),
+            "more credit than",
+        ),
+        (
+            none(),
+            head(Kind::Window, 0, 0, 1 << 60),
+            "more buffer space",
+        ),
         (
             frame(Kind::Window, 0, 1, 9, b""),
             none(),
-            "by the way for data",
+            "on the data socket",
         ),
-        (none(), head(Kind::Eager, 0, 0, 0), "not asked"),
-        // Two of one number.
+        (none(), head(Kind::Eager, 0, 0, 0), "was not sent"),
+        // Two messages of the same number.
         (
             [offer(0, 5, 9, 10), offer(ANSWER, 5, 9, 10)].concat(),
             none(),
@@ -230,7 +247,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
         let pending = unsafe {
             [
                 endpoint.irecv(Wanted::new(link, 1), &[(start, 1000)]),
-                // An offer, which the lies about answers are about.
+                // An offered message, to which the wrong answers refer.
                 endpoint
                     .isend(link, 1, &[(start, 1 << 20)], How::default())
                     .unwrap()
@@ -238,12 +255,12 @@ fn each_lie_ends_the_link_with_its_own_words() {
                 endpoint.irecv(Wanted::new(link, 2), &[(start, 1000)]),
             ]
         };
-        // It may be found out before all of it is written.
+        // The endpoint may close the link before all bytes are written.
         let _ = liar.data.write_all(&data);
         let _ = liar.control.write_all(&control);
         let mut end = endpoint.wait(pending[2], SOON).map(drop);
         let start = Instant::now();
-        // So many messages that nobody receives end a receive for others first.
+        // The many unexpected messages first end the receive with `Starved`.
         while matches!(end, Err(Error::Starved(_))) && start.elapsed() < Duration::from_secs(10) {
             end = endpoint.recv(Wanted::new(link, 2), &mut []).map(drop);
         }
@@ -252,7 +269,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
         };
         assert!(why.contains(hint), "{why}, and not {hint}");
         for request in &pending[..2] {
-            // The first one may have been received before the lie.
+            // The first one may have completed before the wrong bytes arrived.
             let end = endpoint.wait(*request, SOON).map(Option::unwrap);
             assert!(
                 matches!(
@@ -262,7 +279,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
                 "{hint}: {end:?}"
             );
         }
-        // The liar is told, and nobody else suffers.
+        // The liar's link is closed, and other links still work.
         liar.data.set_read_timeout(SOON).unwrap();
         while !matches!(liar.data.read(&mut [0; 1000]), Ok(0) | Err(_)) {}
         honest
@@ -275,7 +292,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
     }
 }
 
-/// Begins to write to and to read from memory of the peer's.
+/// Begins one write to and one read from the peer's memory.
 ///
 /// # Safety
 /// The memory has `len` bytes, and lives until both have ended.
@@ -314,7 +331,8 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
     let (link, mut far) = liar(&endpoint);
     let sent = isend(link).unwrap().unwrap();
     assert_eq!(address(&mut far), 0);
-    // It accepts, and asks to be shown all others. These terms never allowed it to read.
+    // It accepts the message, and asks for the addresses of later ones, although its terms never
+    // permitted it to read our memory.
     far.control
         .write_all(&head(Kind::Accept, SHOW, 0, 0))
         .unwrap();
@@ -336,7 +354,10 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
         .write_all(&head(Kind::Accept, FETCHED | SHOW, 0, 0))
         .unwrap();
     let error = endpoint.wait(sent, SOON).unwrap_err();
-    assert!(error.to_string().contains("not shown"), "{error}");
+    assert!(
+        error.to_string().contains("without having its address"),
+        "{error}"
+    );
     assert!(is_well(&endpoint));
 }
 
@@ -400,7 +421,7 @@ fn who_may_not_read_our_memory_is_not_told_where_it_is() {
 fn each_lie_about_offered_memory_ends_the_link() {
     let endpoint = Endpoint::new().unwrap();
     let mut memory = vec![7; 1000];
-    // SAFETY: it is dropped before the memory, which nobody looks at before.
+    // SAFETY: the offer is dropped before the memory, which is not accessed before.
     let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), 1000)) };
     let key = &offered.key();
     let get = |id: u32| ask(GET, id, key, 0, 1000, 0);
@@ -409,7 +430,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
         |flags: u8, id: u32, at: u64, len: usize| frame(Kind::Part, flags, id, at, &vec![3; len]);
     let say = |flags: u8, id: u32, value: u64| remark(flags, 0, id, value);
     let none = Vec::new;
-    // The endpoint's own requests have the numbers 0, to read, and 1, to write.
+    // The endpoint's own requests have the numbers 0 (read) and 1 (write).
     let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
         (ask(PUT | GET, 3, key, 0, 10, 0), none(), "makes no sense"),
         (
@@ -461,43 +482,55 @@ fn each_lie_about_offered_memory_ends_the_link() {
         (
             [part(ANSWER, 0, 0, 500), say(ANSWER, 0, 1)].concat(),
             none(),
-            "nobody wants to see",
+            "an address that was not asked for",
         ),
-        (say(ANSWER, 0, 1), none(), "nobody wants to see"),
-        (say(ANSWER, 0, 0), none(), "answers nothing"),
-        (say(ANSWER, 1, 0), none(), "answers what was not asked"),
-        (say(ANSWER, 7, 0), none(), "answers what was not sent"),
-        (say(0, 0, 0), none(), "read what it was not shown"),
+        (
+            say(ANSWER, 0, 1),
+            none(),
+            "an address that was not asked for",
+        ),
+        (say(ANSWER, 0, 0), none(), "has no address"),
+        (
+            say(ANSWER, 1, 0),
+            none(),
+            "answers a request that was not sent",
+        ),
+        (
+            say(ANSWER, 7, 0),
+            none(),
+            "answers a message that was not sent",
+        ),
+        (say(0, 0, 0), none(), "without having its address"),
         (
             [get(3), say(FETCHED, 3, 0)].concat(),
             none(),
-            "read what it was not shown",
+            "without having its address",
         ),
         (frame(Kind::Withdraw, 0, 3, 0, b""), none(), "did not offer"),
         (
             none(),
             head(Kind::Accept, 0, 0, 0),
-            "accepts what was not offered",
+            "accepts a message that was not offered",
         ),
         (
             none(),
             head(Kind::Taken, 0, 0, 0),
-            "takes what was not sent",
+            "confirms a message that was not sent",
         ),
         (
             none(),
             head(Kind::Taken, 0, 1, 0).repeat(2),
-            "answers what was not",
+            "answers a message that was not",
         ),
         (none(), head(Kind::Withdrawn, 0, 1, 0), "was not withdrawn"),
-        (none(), head(Kind::Remote, GET, 3, 0), "not asked"),
+        (none(), head(Kind::Remote, GET, 3, 0), "was not sent"),
     ];
     for (data, control, hint) in lies {
         let (link, mut liar) = liar(&endpoint);
         let mut bytes = vec![0; 1000];
         // SAFETY: all end below, before the memory does.
         let mut pending = unsafe { begin_remote(&endpoint, link, bytes.as_mut_ptr(), 1000) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         pending.push(unsafe { endpoint.irecv(Wanted::new(link, 2), &[(bytes.as_mut_ptr(), 9)]) });
         let _ = liar.data.write_all(&data);
         let _ = liar.control.write_all(&control);
@@ -507,7 +540,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
         };
         assert!(why.contains(hint), "{why}, and not {hint}");
         for request in pending {
-            // One may have ended before the lie.
+            // One may have ended before the wrong bytes arrived.
             let end = endpoint.wait(request, SOON).map(Option::unwrap);
             assert!(
                 matches!(end, Ok(_) | Err(Error::PeerMisbehaved(_))),
@@ -515,8 +548,8 @@ fn each_lie_about_offered_memory_ends_the_link() {
             );
         }
     }
-    // Nothing but what was asked for was written, nobody uses it any more, and it still serves
-    // others.
+    // Nothing but the requested bytes was written, no access is in progress any more, and the
+    // memory still serves other links.
     let (_link, mut honest) = liar(&endpoint);
     honest.data.write_all(&get(3)).unwrap();
     let mut answer = vec![0; 1024];
@@ -526,8 +559,8 @@ fn each_lie_about_offered_memory_ends_the_link() {
     drop(offered);
 }
 
-/// Runs the test that calls this in a process of its own, where no other test takes memory. True in
-/// the process that has done so, where nothing is left to do.
+/// Runs the calling test again in a separate process, in which no other test allocates memory.
+/// Returns true in the process that has started it, which has nothing left to do.
 fn ran_alone(test: &str) -> bool {
     const ALONE: &str = "MGN_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
@@ -549,7 +582,7 @@ fn ran_alone(test: &str) -> bool {
     true
 }
 
-/// Whether a test has found out so little that it has to go on, on a busy machine.
+/// Whether a test must continue. On a busy machine it may need more time to reach enough cases.
 fn goes_on(start: Instant, enough: bool) -> bool {
     match enough {
         true => start.elapsed() < Duration::from_millis(2500),
@@ -575,7 +608,7 @@ fn an_offer_takes_no_memory_before_it_comes() {
     let before = resident();
     for (id, len) in [(1, 1 << 60), (2, 1 << 45), (3, 1 << 36), (4, 1 << 34)] {
         liar.data.write_all(&offer(ACTIVE, id, 1, len)).unwrap();
-        // All are accepted, each when there is nothing of it yet.
+        // Each offer is accepted before any of its bytes have arrived.
         let mut answer = [0; 16];
         liar.control.set_read_timeout(SOON).unwrap();
         liar.control.read_exact(&mut answer).unwrap();
@@ -600,7 +633,7 @@ fn a_peer_that_asks_and_takes_no_answers_is_cut_off() {
     endpoint.set_handler(1, |_| {});
     let (link, mut liar) = liar(&endpoint);
     let before = resident();
-    // It guesses its credit, and is told of nothing.
+    // It estimates its credit, and reads no answers.
     let many = frame(Kind::Eager, SYNC | ACTIVE, 3, 1, b"").repeat(50);
     let start = Instant::now();
     while liar.data.write_all(&many).is_ok() && start.elapsed() < Duration::from_secs(60) {}
@@ -609,7 +642,7 @@ fn a_peer_that_asks_and_takes_no_answers_is_cut_off() {
     assert!(resident() < before + (128 << 20) && is_well(&endpoint));
 }
 
-/// Bytes that look right and are not.
+/// Plausible but wrong bytes.
 fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
     let kinds = [
         Kind::Eager,
@@ -624,7 +657,7 @@ fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
     ];
     let mut bytes = Vec::new();
     for _ in 0..random.below(30) {
-        // Mostly what would be allowed, so that it gets somewhere.
+        // Mostly kinds that are permitted here, so that the link survives several frames.
         let kind = match (frames, random.below(8)) {
             (true, 0..=5) => kinds[[0, 1, 2, 8][random.below(4)]],
             (false, 0..=6) => kinds[[3, 4, 7][random.below(3)]],
@@ -671,7 +704,7 @@ fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
     bytes
 }
 
-/// Begins some of everything.
+/// Begins operations of every kind.
 ///
 /// # Safety
 /// The memory has 100 000 bytes, and lives until all of them have ended.
@@ -734,7 +767,7 @@ fn noise_ends_nothing_but_its_link() {
     });
     let mut memory = vec![0; 100_000];
     let mut open = vec![0; 2000];
-    // SAFETY: it is dropped before the memory, which nobody looks at.
+    // SAFETY: the offer is dropped before the memory, which is not accessed.
     let offered = unsafe { endpoint.offer((open.as_mut_ptr(), open.len())) };
     let key = &offered.key();
     let (before, start) = (resident(), Instant::now());
@@ -762,7 +795,7 @@ fn noise_ends_nothing_but_its_link() {
             match endpoint.wait(request, SOON) {
                 Ok(Some(_)) => received += 1,
                 Ok(None) => panic!("it hangs, round {rounds}"),
-                // Its end was asked for above.
+                // Its result was fetched above.
                 Err(Error::Misuse(_)) => {}
                 Err(error) => {
                     caught += usize::from(matches!(error, Error::PeerMisbehaved(_)));
@@ -770,7 +803,7 @@ fn noise_ends_nothing_but_its_link() {
                 }
             }
         }
-        // What came whole is kept until it is taken.
+        // Whole messages are kept until they are taken.
         while let Ok(Some(_)) = endpoint.take(&Wanted::any(), Some(Duration::ZERO)) {}
     }
     assert!(
@@ -786,7 +819,7 @@ fn noise_ends_nothing_but_its_link() {
     endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
 }
 
-/// Of links with 16 chunks each way, and an arena of 30.
+/// The sizes of links with 16 chunks in each direction, and an arena of 30 chunks.
 fn sizes() -> Sizes {
     let config = Config {
         message_max: 4096,
@@ -800,7 +833,7 @@ fn sizes() -> Sizes {
     sizes
 }
 
-/// Two links over the same shared memory, the memory itself, and a way to hang up.
+/// Two links over the same shared memory, the memory itself, and a socket that ends both.
 fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping>, UnixStream) {
     let sizes = sizes();
     let fds = create(&sizes, LINK_SLOTS).unwrap();
@@ -845,7 +878,7 @@ fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping
     )
 }
 
-/// Begins everything over and over, and gives how it ended.
+/// Begins all operations repeatedly, and returns their results.
 fn talk(
     endpoint: &Endpoint,
     link: LinkId,
@@ -854,7 +887,7 @@ fn talk(
     let mut ends = Vec::new();
     let mut memory = vec![0; 100_000];
     while !stop.load(Ordering::Relaxed) && ends.len() < 10_000 {
-        // SAFETY: all end right below.
+        // SAFETY: all operations end below.
         for request in unsafe { begin_all(endpoint, link, memory.as_mut_ptr()) } {
             ends.push(endpoint.wait(request, SOON));
         }
@@ -892,7 +925,7 @@ fn each_lie_about_a_place_ends_the_link() {
         let limits = Limits::usual(&Transport::Shm);
         let link = ShmLink::new(near, &sizes, &limits, None, server);
         let link = endpoint.shared.add(AnyLink::Shm(Box::new(link))).unwrap();
-        // All of the arena is fine, as often as one likes.
+        // A message may have all of the arena, any number of times.
         let head = Head::new(Kind::Eager, 0, 1).encode();
         let whole = place(16, 0, 30 * chunk);
         out.put_frame(0, whole, head, [0; 3], false);
@@ -930,7 +963,7 @@ fn shared_memory_may_be_scribbled_over() {
             ];
             scope.spawn(|| {
                 let mut random = Random::new(rounds);
-                // First it goes well for a while.
+                // Let the links work for a while.
                 thread::sleep(Duration::from_micros(random.below(3000) as u64));
                 while !stop.load(Ordering::Relaxed) {
                     let map = &maps[[0, 0, 0, 1, 2][random.below(5)]];
@@ -945,7 +978,8 @@ fn shared_memory_may_be_scribbled_over() {
             });
             thread::sleep(Duration::from_millis(15));
             stop.store(true, Ordering::Relaxed);
-            // What is waited for may never come, its news having been overwritten.
+            // A message may never arrive, because its slot has been overwritten. So close the
+            // socket.
             socket.shutdown(Shutdown::Both).unwrap();
             talks.map(|talk| talk.join().unwrap())
         });

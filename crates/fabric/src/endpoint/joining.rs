@@ -1,14 +1,14 @@
-//! How two endpoints come to have a link.
+//! The handshake that makes a link between two endpoints.
 //!
-//! The one connects to the other as to any server; its opening says that a link is wanted:
+//! One endpoint connects to the other as to any server. Its opening asks for a link:
 //!
 //! ```text
 //! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  terms  name
 //! welcome := "MgnE" key: 16 bytes  terms
 //! ```
 //!
-//! Over sockets a second connection follows, with the key that the welcome of the first one said,
-//! and carries answers and credit. Each end says its [`Terms`] with the first.
+//! Over sockets, a second connection follows, which carries answers and credit. Its opening has the
+//! key from the first connection's welcome. Each end states its [`Terms`] on the first connection.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ use crate::{Address, Config, Error, Token, Transport};
 
 const MAGIC: [u8; 4] = *b"MgnE";
 const VERSION: u8 = 5;
-/// Of recordings, whose frames do not depend on how a link carries them.
+/// The version of recordings, whose frames do not depend on the transport.
 const RECORDING: u8 = 4;
 const KEY: usize = 16;
 const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
@@ -43,12 +43,12 @@ const RECORDED: u8 = 3;
 /// How long the second connection may take.
 const SECOND_TIME: Duration = Duration::from_secs(10);
 
-/// First connections that wait for their second one, at most.
+/// The maximum number of first connections that wait for their second one.
 const HALF_MAX: usize = 256;
 
-/// Sizes of a link's memory: in each direction the pool of chunks, and as many bytes for reserved
-/// messages as `large_max` is above `message_max`, which [`crate::config::Sizes::arena`] finds
-/// again.
+/// The sizes of a link's memory. Each direction has the pool of chunks, and memory for reserved
+/// messages, whose size is `large_max` minus `message_max`; [`crate::config::Sizes::arena`]
+/// computes it again.
 fn config(settings: &Settings) -> Config {
     let chunk = settings.chunk.next_multiple_of(PAGE as usize);
     let pool = (settings.chunks * settings.chunk).next_multiple_of(chunk);
@@ -77,23 +77,23 @@ pub(crate) struct Halves {
     waiting: Mutex<HashMap<[u8; KEY], Half>>,
 }
 
-/// What became of somebody who came in.
+/// The result of accepting a connection.
 #[derive(Debug)]
 pub enum Joined {
-    /// There is a link now, to a peer that called itself by these bytes.
+    /// The link is made. The bytes are the name that the peer gave.
     Link(LinkId, Vec<u8>),
-    /// The rest of it is still to come.
+    /// The link still needs its second connection.
     Half,
 }
 
 impl Endpoint {
-    /// Makes a link to the endpoint that listens at `address`. `name` is for its application:
-    /// whoever accepts is told.
+    /// Makes a link to the endpoint that listens at `address`. The accepting application receives
+    /// `name`.
     ///
-    /// For [`Transport::Null`] and [`Transport::File`] there is no other endpoint, and the address
-    /// is not looked at. Such a link takes every message at once, also synchronous ones, and
-    /// forgets it or records it, for [`Endpoint::play`]. Nothing ever comes from it: a receive from
-    /// it is [`Error::NoPeer`].
+    /// For [`Transport::Null`] and [`Transport::File`], there is no other endpoint, and the address
+    /// is ignored. Such a link accepts every message at once, also synchronous ones, and drops it
+    /// or records it for [`Endpoint::play`]. No message ever comes from it: a receive from it ends
+    /// with [`Error::NoPeer`].
     ///
     /// # Errors
     /// As for [`crate::connect`].
@@ -141,29 +141,29 @@ impl Endpoint {
         )?)))
     }
 
-    /// Makes a link from which the messages come that were recorded in a file, in their order and
-    /// with their tags, and then [`Error::Closed`]. Gives the name that was recorded. What is
-    /// sent to it is taken and forgotten.
+    /// Makes a link that plays a recording: it delivers the recorded messages, in their order and
+    /// with their tags, and then ends with [`Error::Closed`]. Returns the link and the recorded
+    /// name. Messages that are sent to the link are dropped.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::BadRecording`]. A recording that breaks off is the end of the link,
-    /// with this error.
+    /// [`Error::Io`], [`Error::BadRecording`]. If a recording is truncated, the link ends with this
+    /// error.
     pub fn play(&self, path: &Path) -> Result<(LinkId, Vec<u8>), Error> {
         let (link, name) = PlayedLink::open(path, &self.shared.settings)?;
         let link = self.shared.add(AnyLink::Played(Box::new(link)))?;
         Ok((link, name))
     }
 
-    /// For a link that is made now.
+    /// The settings for a link that is made now.
     fn settings(&self) -> Settings {
         let links = self.shared.state().links();
         self.shared.settings.for_link(links)
     }
 
-    /// Lets a peer in that connected to a listener of this process.
+    /// Accepts a peer that has connected to a listener of this process.
     ///
     /// # Errors
-    /// As for [`Incoming::accept`]; who isn't let in has been told.
+    /// As for [`Incoming::accept`]. A peer that is refused has been told the reason.
     pub fn accept(&self, incoming: Incoming) -> Result<Joined, Error> {
         self.shared.state().engine.is_open = true;
         let opening = incoming.opening().to_vec();
@@ -176,7 +176,9 @@ impl Endpoint {
             Ok(found) => found,
             Err(why) => {
                 incoming.refuse(why);
-                return Err(Error::PeerMisbehaved("it wants no link that there is"));
+                return Err(Error::PeerMisbehaved(
+                    "its opening asks for no known kind of link",
+                ));
             }
         };
         let settings = &self.settings();
@@ -209,7 +211,7 @@ impl Endpoint {
         waiting.retain(|_, half| half.since.elapsed() < SECOND_TIME);
         if channel == DATA {
             if waiting.len() >= HALF_MAX {
-                incoming.refuse("too many are joining at once; try again");
+                incoming.refuse("too many endpoints are connecting at once; try again");
                 return Err(Error::TimedOut("waiting for second connections".into()));
             }
             let mut key = [0; KEY];
@@ -225,8 +227,10 @@ impl Endpoint {
             return Ok(Joined::Half);
         }
         let Some(first) = waiting.remove(key) else {
-            incoming.refuse("the first connection is not there any more");
-            return Err(Error::PeerMisbehaved("a second connection has no first"));
+            incoming.refuse("the first connection of this link no longer exists");
+            return Err(Error::PeerMisbehaved(
+                "a second connection has no first connection",
+            ));
         };
         drop(waiting);
         let control = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;
@@ -243,19 +247,18 @@ impl Endpoint {
     }
 }
 
-/// Who a peer says it is that wants a link. None for a second connection, and for those who want
-/// something else.
+/// The name of a peer that asks for a link. `None` for a second connection, and for other openings.
 pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
     let Opening { channel, name, .. } = parse(incoming.opening()).ok()?;
     (channel == DATA).then_some(name)
 }
 
-/// How the recording of a link begins.
+/// The opening of a link's recording.
 pub(crate) fn recorded(name: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &[RECORDING, RECORDED], name].concat()
 }
 
-/// The name in the opening of a link's recording. None for other recordings.
+/// The name in the opening of a link's recording. `None` for other recordings.
 pub(crate) fn name_recorded(opening: &[u8]) -> Option<&[u8]> {
     let rest = opening.strip_prefix(&MAGIC)?;
     rest.strip_prefix(&[RECORDING, RECORDED])
@@ -275,7 +278,7 @@ fn welcome(key: &[u8; KEY], terms: &Terms) -> Vec<u8> {
     [&MAGIC[..], key, &terms.encode()].concat()
 }
 
-/// What a welcome says; None where it is no endpoint's.
+/// Decodes a welcome. Returns `None` if it is not an endpoint's.
 fn parse_welcome(welcome: &[u8]) -> Result<Option<(&[u8; KEY], Terms)>, Error> {
     let Some(rest) = welcome.strip_prefix(&MAGIC) else {
         return Ok(None);
@@ -286,7 +289,7 @@ fn parse_welcome(welcome: &[u8]) -> Result<Option<(&[u8; KEY], Terms)>, Error> {
     Ok(Some((key, Terms::decode(theirs)?)))
 }
 
-/// What a client says first.
+/// A decoded opening.
 struct Opening<'a> {
     channel: u8,
     key: &'a [u8; KEY],
@@ -294,7 +297,7 @@ struct Opening<'a> {
     name: &'a [u8],
 }
 
-/// What an opening asks for, or why it cannot have it.
+/// Decodes an opening, or returns the reason for a refusal.
 fn parse(opening: &[u8]) -> Result<Opening<'_>, &'static str> {
     const VAGUE: &str = "its request for a link makes no sense";
     let rest = opening

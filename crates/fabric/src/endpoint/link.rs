@@ -1,4 +1,4 @@
-//! A link, whatever carries it.
+//! A link with any carrier.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -34,7 +34,7 @@ macro_rules! each {
 }
 
 impl AnyLink {
-    /// Whether something has come of which no socket tells.
+    /// Whether a frame has arrived that causes no socket event.
     #[inline]
     pub(crate) fn has_own_news(&self) -> bool {
         match self {

@@ -1,13 +1,13 @@
-//! A lock that costs one thread next to nothing.
+//! A biased lock: it costs almost nothing for the one thread that takes it most.
 //!
-//! Most programs call an endpoint from one thread, which shares it with the helper only; an
-//! ordinary lock's two atomic operations would be a good part of what a short message costs. So a
-//! thread that comes again and again is *favoured*: it says that it is inside with a plain store,
-//! and looks whether anybody else wants to be. The others pay for it, with a system call that is a
-//! barrier in all threads of the process (`membarrier`). The helper, a *guest*, excludes the
-//! favoured thread for the time of its visit; another thread of the program's ends the favour, and
-//! all take the mutex from then on, until one of them has come often enough alone. The idea is that
-//! of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002).
+//! Most programs call an endpoint from one thread, which shares it only with the helper. The two
+//! atomic operations of an ordinary lock would be a large part of the cost of a short message. So a
+//! thread that takes the lock many times in a row is *favoured*: it marks itself as inside with a
+//! plain store, and checks whether another thread wants to enter. The other threads pay for this
+//! with a system call that is a barrier in all threads of the process (`membarrier`). The helper, a
+//! *guest*, excludes the favoured thread during its visit. If another thread of the program takes
+//! the lock, the favour ends, and all threads take the mutex until one of them has come often
+//! enough alone. The idea is that of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002).
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -20,23 +20,23 @@ use rustix::thread::{membarrier, membarrier_query, MembarrierCommand, Membarrier
 
 use crate::shm::{Atomic, Atomics, Real};
 
-/// Favours in a lock's life: threads that take turns for long would only make each other pay.
+/// The number of favours in a lock's life. If threads take turns for long, favours only cost time.
 const FAVOURS: usize = 16;
 
-/// Times in a row that a thread comes alone before it is favoured for the first time; each next
-/// time twice as many.
+/// How many times in a row a thread must take the lock before the first favour. The number doubles
+/// for each further favour.
 const COMES_ALONE: u32 = 16;
 
 pub(super) struct Lock<T> {
     value: UnsafeCell<T>,
-    /// Each is given once; the last one given may be in force.
+    /// Each favour is given once. The last one given may be in force.
     favours: [Favour<Real>; FAVOURS],
     last: AtomicUsize,
     guest: AtomicUsize,
     order: Mutex<Order>,
 }
 
-/// Who came, as far as the mutex tells.
+/// The history of threads that took the mutex.
 struct Order {
     given: usize,
     /// Whether the last favour is in force.
@@ -45,10 +45,10 @@ struct Order {
     times: u32,
 }
 
-// SAFETY: whoever reaches the value is the only one: see `Favour` and `Guard`.
+// SAFETY: only one thread at a time reaches the value: see `Favour` and `Guard`.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
-/// Whoever has it is inside.
+/// The thread that has the guard holds the lock.
 pub(super) struct Guard<'a, T> {
     lock: &'a Lock<T>,
     how: How<'a>,
@@ -65,8 +65,8 @@ enum How<'a> {
 
 impl<T> Lock<T> {
     pub(super) fn new(value: T) -> Lock<T> {
-        // To be told so for the first time takes a process with other threads 5 to 20 ms, in which
-        // no message should have to wait.
+        // The first query takes 5 to 20 ms in a process with several threads. Do it here, so that
+        // no message has to wait for it.
         has_barrier();
         Lock {
             value: UnsafeCell::new(value),
@@ -82,7 +82,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Says that this thread is the guest, who ends no favours.
+    /// Makes this thread the guest, which ends no favours.
     pub(super) fn be_guest(&self) {
         self.guest.store(here(), Ordering::Relaxed);
     }
@@ -114,7 +114,7 @@ impl<T> Lock<T> {
         }
         let last = &self.favours[self.last.load(Ordering::Relaxed)];
         if order.is_favouring && !last.is_for(here) {
-            // For good.
+            // This ends the favour for good.
             last.exclude();
             wait_until(|| !last.is_inside());
             order.is_favouring = false;
@@ -137,7 +137,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// For the guest, unless somebody is inside.
+    /// Takes the lock for the guest, unless another thread holds it.
     pub(super) fn try_visit(&self) -> Option<Guard<'_, T>> {
         let order = match self.order.try_lock() {
             Ok(order) => order,
@@ -155,13 +155,13 @@ impl<T> Lock<T> {
         })
     }
 
-    /// Whether somebody seems to be inside, from outside.
+    /// Whether another thread seems to hold the lock. The answer may be out of date.
     pub(super) fn is_inside(&self) -> bool {
         self.favours[self.last.load(Ordering::Relaxed)].is_inside()
             || matches!(self.order.try_lock(), Err(TryLockError::WouldBlock))
     }
 
-    /// The favour in force, after its thread was told to stay out.
+    /// Excludes the favoured thread. Returns the favour in force, if there is one.
     fn excluded(&self, order: &Order) -> Option<&Favour<Real>> {
         let favour = &self.favours[self.last.load(Ordering::Relaxed)];
         order.is_favouring.then(|| {
@@ -176,11 +176,12 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: whoever has a guard is alone inside. In order and as a guest it has the mutex,
-        // and the favoured thread, if that is another one, was seen outside after it had
-        // been excluded, and stays there. The favoured thread has seen after entering that it was
-        // not excluded, so that whoever excludes it sees it inside: the barriers make sure
-        // of one or the other. That it excludes itself in order is no matter: it is one thread.
+        // SAFETY: a thread with a guard is alone inside. `InOrder` and `Guest` hold the mutex. If
+        // the favoured thread is another one, it was seen outside after it had been excluded, and
+        // stays outside. The favoured thread has seen after entering that it was not excluded, so a
+        // thread that excludes it sees it inside. The barriers guarantee that one of the two sees
+        // the other. If the favoured thread takes the mutex, it may exclude itself, which is
+        // harmless.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -204,7 +205,7 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
-/// What a favoured thread and the one that excludes it say to each other.
+/// The words through which a favoured thread and the thread that excludes it communicate.
 struct Favour<A: Atomics> {
     thread: AtomicUsize,
     inside: A::Word,
@@ -224,7 +225,7 @@ impl Default for Favour<Real> {
 impl Favour<Real> {
     fn exclude(&self) {
         self.exclude_by(|| {
-            // It works since it was tried.
+            // This cannot fail, because `has_barrier` has tried it.
             let _ = membarrier(MembarrierCommand::PrivateExpedited);
         });
     }
@@ -240,7 +241,7 @@ impl<A: Atomics> Favour<A> {
         self.thread.store(thread, Ordering::Relaxed);
     }
 
-    /// By the favoured thread. False: it is excluded.
+    /// Enters as the favoured thread. Returns false if the thread is excluded.
     #[inline]
     fn enter(&self, barrier: impl FnOnce()) -> bool {
         assert!(
@@ -261,7 +262,8 @@ impl<A: Atomics> Favour<A> {
         self.inside.store(0, Ordering::Release);
     }
 
-    /// By the owner of the mutex, who then waits until nobody is inside.
+    /// Excludes the favoured thread. The caller holds the mutex, and then waits until the favoured
+    /// thread is outside.
     fn exclude_by(&self, barrier: impl FnOnce()) {
         self.excluded.store(1, Ordering::Relaxed);
         barrier();
@@ -276,14 +278,14 @@ impl<A: Atomics> Favour<A> {
     }
 }
 
-/// The favoured thread's part of the barrier, for the compiler only: the other's reaches all
-/// processors.
+/// The favoured thread's half of the barrier. It only has to stop the compiler, because
+/// `membarrier` reaches all processors.
 #[inline]
 fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Whether this process has the barrier.
+/// Whether this process may use `membarrier`.
 fn has_barrier() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -293,7 +295,7 @@ fn has_barrier() -> bool {
     })
 }
 
-/// A number that is this thread's alone while it lives. Never 0.
+/// A number that is unique among the living threads. It is never 0.
 #[inline]
 fn here() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
@@ -342,7 +344,7 @@ mod tests {
                     }
                 }
             });
-            // Ends favours now and then.
+            // This thread ends favours several times.
             scope.spawn(|| {
                 for _ in 0..8 {
                     thread::sleep(Duration::from_millis(2));
@@ -368,7 +370,7 @@ mod tests {
             });
         });
         assert_eq!(is_favoured(), has_barrier());
-        // The next thread may have the number that the guest had.
+        // The next thread may get the guest's number.
         lock.guest.store(0, Ordering::Relaxed);
         thread::scope(|scope| {
             scope.spawn(|| drop(lock.lock()));
@@ -395,7 +397,7 @@ mod tests {
             let favoured = loom::thread::spawn(move || {
                 for _ in 0..2 {
                     if theirs.enter(fence) {
-                        // SAFETY: that nobody else is inside is what is tried.
+                        // SAFETY: this test checks that no other thread is inside.
                         shared.with_mut(|value| unsafe { *value += 1 });
                         theirs.leave();
                     }
@@ -403,7 +405,7 @@ mod tests {
             });
             favour.exclude_by(fence);
             if !favour.is_inside() {
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 value.with_mut(|value| unsafe { *value += 1 });
             }
             favour.admit();

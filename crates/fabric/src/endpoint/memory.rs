@@ -1,4 +1,4 @@
-//! The program's memory that a message is sent from or received into.
+//! The program's memory from which a message is sent, or into which it is received.
 
 use std::ptr;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::written::Written;
 use crate::shm::SHORT;
 
-/// A short payload, in words because it travels so and moving them is faster.
+/// A short payload. It is in words because slots hold words, and copying words is faster.
 pub(crate) type Words = [u64; SHORT / 8];
 
-/// Some of the program's memory, to be sent.
+/// A part of the program's memory that is to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload<'a> {
     pub(crate) memory: &'a Memory,
@@ -19,18 +19,18 @@ pub(crate) struct Payload<'a> {
 
 /// One or several pieces of memory, taken as one message in their order.
 ///
-/// Whoever makes one promises that the memory stays valid, and is not touched otherwise, until the
-/// operation it is for has ended.
+/// The maker of the value promises that the memory stays valid, and is not otherwise accessed,
+/// until its operation has ended.
 #[derive(Clone, Debug)]
 pub(crate) enum Memory {
     One(*mut u8, usize),
     Many(Box<[(*mut u8, usize)]>, usize),
-    /// The first bytes of memory that was reserved, and is kept as long as this value lives.
+    /// The first bytes of reserved memory, which this value keeps alive.
     Written(Arc<Written>, usize),
 }
 
-// SAFETY: the memory belongs to no thread, and whoever made the value has promised that nobody
-// touches it meanwhile.
+// SAFETY: the memory belongs to no thread, and the maker of the value has promised that it is not
+// otherwise accessed meanwhile.
 unsafe impl Send for Memory {}
 
 impl Memory {
@@ -55,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// `len` bytes from `offset` on, of memory that is in one place. None where they are not all
+    /// `len` bytes from `offset` on, of memory in one piece. Returns `None` if they do not all lie
     /// inside.
     pub(crate) fn part(&self, offset: u64, len: usize) -> Option<Memory> {
         let offset = usize::try_from(offset).ok()?;
@@ -63,11 +63,11 @@ impl Memory {
             return None;
         };
         let is_inside = offset <= *size && len <= size - offset;
-        // SAFETY: inside the memory, which is valid by the promise of whoever made it.
+        // SAFETY: inside the memory, which is valid by its maker's promise.
         is_inside.then(|| Memory::One(unsafe { start.add(offset) }, len))
     }
 
-    /// The memory that was reserved for it, if it was.
+    /// The reserved memory, if it is reserved.
     pub(crate) fn written(&self) -> Option<&Arc<Written>> {
         match self {
             Memory::Written(written, _) => Some(written),
@@ -75,7 +75,7 @@ impl Memory {
         }
     }
 
-    /// All of it, to be sent.
+    /// All of it, as a payload.
     pub(crate) fn payload(&self) -> Payload<'_> {
         Payload {
             memory: self,
@@ -84,7 +84,7 @@ impl Memory {
         }
     }
 
-    /// The start, where it is all in one place.
+    /// The start of the memory, if it is in one piece.
     pub(crate) fn contiguous(&self) -> Option<*mut u8> {
         match self {
             Memory::One(start, _) => Some(*start),
@@ -93,8 +93,8 @@ impl Memory {
         }
     }
 
-    /// Calls `each` with the pieces that hold `len` bytes from `offset` on, as far as there are so
-    /// many.
+    /// Calls `each` with the pieces that hold the `len` bytes from `offset` on. Stops at the end of
+    /// the memory.
     #[inline]
     pub(crate) fn pieces(
         &self,
@@ -123,7 +123,7 @@ impl Memory {
             if part == 0 {
                 return;
             }
-            // SAFETY: inside the piece, which is valid by the promise of whoever made it.
+            // SAFETY: inside the piece, which is valid by its maker's promise.
             each(unsafe { start.add(offset) }, part);
             offset = 0;
             len -= part;
@@ -133,37 +133,37 @@ impl Memory {
     /// Copies `len` bytes from `offset` on to `into`.
     ///
     /// # Safety
-    /// There are so many, and `into` is valid for them.
+    /// The memory has `len` bytes from `offset` on, and `into` is valid for `len` bytes.
     #[inline]
     pub(crate) unsafe fn gather(&self, offset: usize, into: *mut u8, len: usize) {
         let mut done = 0;
         self.pieces(offset, len, |piece, part| {
-            // SAFETY: as promised to this function and by whoever made the value. `copy`, because a
-            // program may send from and receive into memory that overlaps.
+            // SAFETY: as promised to this function and by the maker of the value. `copy` is used
+            // because a program may send from and receive into memory that overlaps.
             unsafe { ptr::copy(piece, into.add(done), part) };
             done += part;
         });
         debug_assert_eq!(done, len);
     }
 
-    /// Copies as much of a short payload as fits. So many of the words' bytes are meant.
+    /// Copies the first `len` bytes of the words, as far as they fit.
     #[inline]
     pub(crate) fn put_short(&self, words: &Words, len: usize) {
         match self {
-            // SAFETY: the memory has so many bytes, by the promise of whoever made the value.
+            // SAFETY: the memory has `room` bytes, by the promise of its maker.
             Memory::One(start, room) if len == 8 && *room >= 8 => unsafe {
                 start.cast::<u64>().write_unaligned(words[0]);
             },
-            // SAFETY: likewise.
+            // SAFETY: as above.
             Memory::One(start, room) if len == SHORT && *room >= SHORT => unsafe {
                 start.cast::<Words>().write_unaligned(*words);
             },
-            // SAFETY: the array has so many bytes.
+            // SAFETY: the array has `SHORT` bytes.
             _ => unsafe { self.scatter(0, words.as_ptr().cast(), len.min(SHORT)) },
         }
     }
 
-    /// Copies `len` bytes from `from` to `offset` and the bytes behind it, as far as they fit.
+    /// Copies `len` bytes from `from` to this memory from `offset` on, as far as they fit.
     ///
     /// # Safety
     /// `from` is valid for `len` bytes.
@@ -178,7 +178,7 @@ impl Memory {
     }
 }
 
-/// At most [`SHORT`] bytes, in words.
+/// Reads at most [`SHORT`] bytes as words.
 ///
 /// # Safety
 /// `from` is valid for `len` bytes.
@@ -212,7 +212,7 @@ mod tests {
             memory.scatter(0, sent.as_ptr(), 4);
             memory.scatter(4, sent[4..].as_ptr(), 5);
             memory.scatter(8, sent[8..].as_ptr(), 1);
-            // More than fits is left out.
+            // Bytes that do not fit are left out.
             memory.scatter(9, sent.as_ptr(), 9);
             for (offset, len) in [(0, 9), (2, 3), (3, 5), (8, 1), (9, 0)] {
                 let mut back = vec![0; len];

@@ -1,9 +1,8 @@
 //! Endpoints: messages with tags between any number of processes.
 //!
-//! An [`Endpoint`] has a [link](LinkId) to each of its peers, whatever carries it: shared memory,
-//! unix sockets, or TCP. Messages of any length are sent with a tag and matched with receives in
-//! the order in which they were sent. What is sent goes on, and what was posted is received, also
-//! while the program computes.
+//! An [`Endpoint`] has a [link](LinkId) to each of its peers, over shared memory, unix sockets or
+//! TCP. Messages of any length are sent with a tag and matched with receives in the order in which
+//! they were sent. Sends and posted receives make progress also while the program computes.
 
 mod carrier;
 mod direct;
@@ -57,7 +56,7 @@ use progress::Shared;
 use crate::wait::Deadline;
 use crate::{Error, Message};
 
-/// One of an endpoint's links. It is not used again for another one.
+/// The identifier of one of an endpoint's links. It is never reused for another link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkId {
     pub(crate) index: u32,
@@ -65,12 +64,12 @@ pub struct LinkId {
 }
 
 impl LinkId {
-    /// The link as a number, for languages that know no others. It is never 0.
+    /// The link as a number, for the C interface. It is never 0.
     pub fn to_bits(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The opposite. A number that no link ever had makes every operation on it an
+    /// The link with this number. If no link ever had it, every operation on it is an
     /// [`Error::Misuse`].
     pub fn from_bits(bits: u64) -> LinkId {
         LinkId {
@@ -80,38 +79,39 @@ impl LinkId {
     }
 }
 
-/// Some memory of the program's: where it starts, and its length in bytes.
+/// A piece of the program's memory: its start, and its length in bytes.
 pub type Piece = (*mut u8, usize);
 
-/// One process's part in a fabric. All methods may be called from any thread.
+/// One process's access to the fabric. All methods may be called from any thread.
 pub struct Endpoint {
     shared: Arc<Shared>,
 }
 
-/// One of several operations that has ended.
+/// The result of [`Endpoint::wait_any`].
 #[derive(Debug)]
 pub struct Ended {
-    /// Its place among those that were waited for.
+    /// The index of the ended operation in `requests`.
     pub at: usize,
     pub result: Result<Status, Error>,
 }
 
-/// A message that was received where it lies.
+/// A message that was received without copying it to the program's memory.
 pub struct Received {
     pub status: Status,
     body: Body,
 }
 
 impl Endpoint {
-    /// An endpoint with a link to itself only, and the settings of [`Settings::load`].
+    /// Creates an endpoint with the settings of [`Settings::load`]. Its only link is the one to
+    /// itself.
     ///
     /// # Errors
-    /// [`Error::Settings`]; [`Error::Io`] where the system has no descriptors or threads left.
+    /// [`Error::Settings`]; [`Error::Io`] if the system has no descriptors or threads left.
     pub fn new() -> Result<Endpoint, Error> {
         Endpoint::with(Settings::load()?)
     }
 
-    /// Likewise with these settings.
+    /// Creates an endpoint with these settings.
     ///
     /// # Errors
     /// As for [`Endpoint::new`].
@@ -122,16 +122,16 @@ impl Endpoint {
         })
     }
 
-    /// The link to itself.
+    /// The endpoint's link to itself.
     pub fn own(&self) -> LinkId {
         self.shared.own
     }
 
-    /// Begins to send the pieces, one behind the other, as one message. None: it has ended already,
-    /// and the memory may be used again.
+    /// Begins to send the pieces, one behind the other, as one message. Returns `None` if the send
+    /// has ended already, so that the memory may be used again.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that was closed.
+    /// [`Error::Misuse`] for a closed link.
     ///
     /// # Safety
     /// The memory stays valid and unchanged until the request has ended.
@@ -150,13 +150,13 @@ impl Endpoint {
     /// Begins to receive a message into the pieces.
     ///
     /// # Safety
-    /// The memory stays valid, and nobody else touches it, until the request has ended.
+    /// The memory stays valid and is not otherwise accessed until the request has ended.
     #[inline]
     pub unsafe fn irecv(&self, wanted: Wanted, pieces: &[Piece]) -> Request {
         self.shared.receive(wanted, memory_of(pieces))
     }
 
-    /// Sends a message to a handler of the peer's.
+    /// Begins to send a message to a handler of the peer.
     ///
     /// # Errors
     /// As for [`Endpoint::isend`].
@@ -183,12 +183,12 @@ impl Endpoint {
     /// the receiver has it.
     ///
     /// # Errors
-    /// [`Error::Closed`] and what the transport says.
+    /// [`Error::Closed`], and errors of the transport.
     #[inline]
     pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: How) -> Result<(), Error> {
         let piece = (bytes.as_ptr().cast_mut(), bytes.len());
-        // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout
-        // returns no earlier.
+        // SAFETY: the slice is borrowed until the request has ended, because `finish` returns no
+        // earlier.
         let request = unsafe { self.isend(to, tag, &[piece], how) }?;
         match request {
             Some(request) => self.finish(request).map(drop),
@@ -196,10 +196,10 @@ impl Endpoint {
         }
     }
 
-    /// Receives a message and waits for it. Gives where it came from, its tag and length.
+    /// Receives a message, and waits for it. Returns its link, tag and length.
     ///
     /// # Errors
-    /// [`Error::Closed`], [`Error::Truncated`], [`Error::Starved`], and what the transport says.
+    /// [`Error::Closed`], [`Error::Truncated`], [`Error::Starved`], and errors of the transport.
     #[inline]
     pub fn recv(&self, wanted: Wanted, into: &mut [u8]) -> Result<Status, Error> {
         let memory = Memory::one(into.as_mut_ptr(), into.len());
@@ -210,7 +210,7 @@ impl Endpoint {
         }
     }
 
-    /// Waits for an operation that has not ended yet.
+    /// Waits for an operation without a timeout.
     fn finish(&self, request: Request) -> Result<Status, Error> {
         let forever = Deadline::after(None);
         let ended = self
@@ -219,10 +219,11 @@ impl Endpoint {
         ended.expect("without a timeout it ends")
     }
 
-    /// Waits until an operation has ended, and forgets it. None when `timeout` passes first.
+    /// Waits until an operation has ended, and forgets it. Returns `None` if `timeout` passes
+    /// first.
     ///
     /// # Errors
-    /// How the operation ended; [`Error::Misuse`] where its end was asked for before.
+    /// The operation's own error; [`Error::Misuse`] if its result has been fetched before.
     #[inline]
     pub fn wait(
         &self,
@@ -232,7 +233,8 @@ impl Endpoint {
         self.shared.wait_for(request, timeout)
     }
 
-    /// Whether an operation has ended; then it is forgotten. Lets others go on.
+    /// Whether an operation has ended; it is then forgotten. Also makes progress on other
+    /// operations.
     ///
     /// # Errors
     /// As for [`Endpoint::wait`].
@@ -240,7 +242,8 @@ impl Endpoint {
         self.wait(request, Some(Duration::ZERO))
     }
 
-    /// Waits until one of several operations has ended, and gives its place among them.
+    /// Waits until one of several operations has ended, and returns its index and result. Returns
+    /// `None` if `timeout` passes first.
     ///
     /// # Errors
     /// As for [`Endpoint::wait`].
@@ -264,28 +267,29 @@ impl Endpoint {
             .transpose()
     }
 
-    /// Gives an operation up that has not been matched. True: it has ended with
-    /// [`Error::Cancelled`]. False: it ends as it ends, perhaps so too.
+    /// Cancels an operation that has not been matched. If this returns true, the operation has
+    /// ended with [`Error::Cancelled`]. Otherwise it is too late, or the peer has to decide: wait
+    /// for the operation, which may still end with this error.
     ///
     /// # Errors
-    /// [`Error::Misuse`] where its end was asked for before.
+    /// [`Error::Misuse`] if its result has been fetched before.
     pub fn cancel(&self, request: Request) -> Result<bool, Error> {
         self.shared.cancel(request)
     }
 
-    /// Nobody will ask for the operation's end.
+    /// Detaches an operation: its result is dropped when it ends.
     ///
     /// # Errors
-    /// [`Error::Misuse`] where its end was asked for before.
+    /// [`Error::Misuse`] if its result has been fetched before.
     pub fn detach(&self, request: Request) -> Result<(), Error> {
         self.shared.state().engine.ops.detach(request)
     }
 
-    /// The message that a receive would get now: where from, which tag, how long. Waits for one for
-    /// up to `timeout`.
+    /// The link, tag and length of the message that a receive would get now. Waits for a message
+    /// for up to `timeout`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that was closed.
+    /// [`Error::Misuse`] for a closed link.
     pub fn peek(
         &self,
         wanted: &Wanted,
@@ -297,12 +301,12 @@ impl Endpoint {
             .transpose()
     }
 
-    /// The next message, where it lies if its sender could put it there. Its memory is the sender's
-    /// again when it is dropped.
+    /// Receives the next message without copying it, if it lies in shared memory. The memory
+    /// returns to the sender when the value is dropped.
     ///
     /// # Errors
-    /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message longer than this process can
-    /// hold, which stays to be received otherwise.
+    /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message that is longer than this
+    /// process can hold. The message stays in the queue, and can be received in another way.
     pub fn take(
         &self,
         wanted: &Wanted,
@@ -325,7 +329,7 @@ impl Endpoint {
         if let Some(body) = body {
             return Ok(Some(Received { status, body }));
         }
-        // Too long to lie anywhere: it is fetched.
+        // The message was only offered, so it has to be transferred now.
         let block = crate::block::Block::new(status.len)?;
         let start = block.range(0, status.len);
         let exactly = Wanted::new(status.link, status.tag);
@@ -338,47 +342,50 @@ impl Endpoint {
         Ok(Some(Received { status, body }))
     }
 
-    /// Sets what is called for messages to this handler. It is called from whatever thread finds
-    /// the message, one at a time, and may send. A panic in it ends its message only.
+    /// Sets the function that is called for messages to this handler. Any thread that makes
+    /// progress may call it, one call at a time, and it may send. A panic in it affects only its
+    /// message.
     pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
         self.shared.set_handler(handler, Box::new(call));
     }
 
-    /// Messages that were read straight from the memory of a link's peer so far.
+    /// The number of messages that were read directly from the memory of a link's peer so far.
     pub fn single_copies(&self, link: LinkId) -> u64 {
         self.shared.state().engine.single_copies(link)
     }
 
-    /// How long the machine of a peer by TCP may be silent.
+    /// How long the machine of a TCP peer may be silent.
     pub(crate) fn silence(&self) -> Duration {
         self.shared.settings.silence()
     }
 
-    /// So many peers have never been here and are still to come. Whatever waits for anybody does
-    /// not end while there are any.
+    /// Sets the number of peers that are expected and have not connected yet. While there are any,
+    /// receives from any link do not end.
     pub(crate) fn expect(&self, peers: usize) {
         self.shared.state().engine.expect(peers);
     }
 
-    /// Closes a link. What waits for it ends with [`Error::Closed`].
+    /// Closes a link. Operations that wait for it end with [`Error::Closed`].
     pub fn close(&self, link: LinkId) {
         self.shared.close(link);
     }
 
-    /// Whether a link is there: neither end has closed it, and the peer lives as far as is known.
+    /// Whether a link is open: neither end has closed it, and the peer is not known to be dead.
     pub fn is_open(&self, link: LinkId) -> bool {
         self.shared.state().engine.carrier(link).is_some()
     }
 
-    /// Waits until what was sent has left this process. False when `timeout` passes first.
+    /// Waits until all sent messages have left this process. Returns false if `timeout` passes
+    /// first.
     pub fn flush(&self, timeout: Option<Duration>) -> bool {
         let deadline = Deadline::after(timeout);
         let done = |state: &mut progress::State| (!state.engine.is_any_sending()).then_some(());
         matches!(self.shared.wait(&deadline, done), Ok(Some(())))
     }
 
-    /// Closes all links, also the own one, once their peers have read what was sent, or a while has
-    /// passed. What waits ends with [`Error::Closed`], and nothing is begun any more.
+    /// Closes all links, including the one to itself, when their peers have read all sent messages,
+    /// or after two seconds. Waiting operations end with [`Error::Closed`], and no new operations
+    /// can begin.
     pub fn stop(&self) {
         self.shared.part();
         self.shared.stop();
@@ -396,7 +403,8 @@ pub struct Active<'a> {
 }
 
 impl Active<'_> {
-    /// The first byte; valid during the call. Over shared memory the sender can go on changing it.
+    /// The first byte, valid during the call. Over shared memory, the sender can still change the
+    /// bytes.
     pub fn as_ptr(&self) -> *const u8 {
         self.start
     }
@@ -416,8 +424,8 @@ impl Active<'_> {
 }
 
 impl Received {
-    /// The first byte; valid while the value is where it is and not dropped. Over shared memory the
-    /// sender can go on changing it.
+    /// The first byte, valid until the value is moved or dropped. Over shared memory, the sender
+    /// can still change the bytes.
     pub fn as_ptr(&self) -> *const u8 {
         self.body.as_ptr().expect("it was not placed elsewhere")
     }
@@ -466,7 +474,7 @@ fn memory_of(pieces: &[Piece]) -> Memory {
 
 fn copy_of(start: *const u8, len: usize) -> Vec<u8> {
     let mut copy = vec![0; len];
-    // SAFETY: whoever calls has so many bytes there.
+    // SAFETY: the caller has `len` valid bytes at `start`.
     unsafe { std::ptr::copy_nonoverlapping(start, copy.as_mut_ptr(), len) };
     copy
 }

@@ -1,10 +1,11 @@
-//! Operations that have begun, and how they ended.
+//! Operations in progress, and their results.
 
 use super::memory::Memory;
 use super::LinkId;
 use crate::Error;
 
-/// An operation that was begun with `isend` or `irecv`, until its end has been asked for.
+/// An operation that was begun with `isend`, `irecv`, `iput` or `iget`. It is valid until the
+/// program has fetched its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     pub(crate) index: u32,
@@ -12,13 +13,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// The request as a number, for languages that know no others. It is never 0.
+    /// The request as a number, for the C interface. It is never 0.
     pub fn to_bits(self) -> u64 {
         u64::from(self.generation) << 32 | (u64::from(self.index) + 1)
     }
 
-    /// The opposite. A number that no request has makes every question about it an
-    /// [`Error::Misuse`].
+    /// The request with this number. If no request has it, every use is an [`Error::Misuse`].
     pub fn from_bits(bits: u64) -> Request {
         Request {
             index: (bits as u32).wrapping_sub(1),
@@ -27,18 +27,18 @@ impl Request {
     }
 }
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The link of the message, of which one may have been asked for or not.
+    /// The link of the message, also if the receive was from any link.
     pub link: LinkId,
     pub tag: u64,
-    /// Bytes of the message.
+    /// The length of the message in bytes.
     pub len: usize,
 }
 
 impl Status {
-    /// How a receive with so much room ends.
+    /// The result of a receive with `room` bytes of memory.
     #[inline]
     pub(crate) fn fits(self, room: usize) -> Result<Status, Error> {
         match self.len > room {
@@ -51,12 +51,12 @@ impl Status {
     }
 }
 
-/// Every operation's state.
+/// The states of all operations.
 #[derive(Debug, Default)]
 pub(crate) struct Ops {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Operations that have not ended.
+    /// The number of operations that have not ended.
     pub(crate) pending: usize,
 }
 
@@ -64,14 +64,14 @@ pub(crate) struct Ops {
 struct Slot {
     generation: u32,
     state: State,
-    /// Nobody will ask for its end.
+    /// The program will not fetch the result.
     is_detached: bool,
 }
 
 #[derive(Debug)]
 pub(crate) enum State {
     Free,
-    /// The number that its link knows it by, once it is announced.
+    /// `number` is the message's index in its link's `outgoing`, once it is queued there.
     Send {
         link: u32,
         number: Option<u32>,
@@ -84,7 +84,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Receive {
     pub(crate) memory: Memory,
-    /// Set when it has been matched before all of it came.
+    /// Set if the receive was matched before the whole message had arrived.
     pub(crate) status: Option<Box<Status>>,
 }
 
@@ -142,7 +142,8 @@ impl Ops {
         }
     }
 
-    /// The status of an operation that has ended well, which is forgotten. None: ask [`Ops::take`].
+    /// The status of an operation that has succeeded, which is then forgotten. After `None`, call
+    /// [`Ops::take`].
     #[inline]
     pub(crate) fn take_well(&mut self, request: Request) -> Option<Status> {
         let slot = self.slots.get_mut(request.index as usize)?;
@@ -189,7 +190,7 @@ impl Ops {
         Ok(matches!(self.find(request)?.state, State::Done(_)))
     }
 
-    /// How the operation ended, after which it is forgotten; None while it has not.
+    /// The operation's result, which is then forgotten. `None` while it is in progress.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -207,7 +208,7 @@ impl Ops {
         }
     }
 
-    /// Nobody will ask.
+    /// Gives up the operation's result: it is dropped when the operation ends.
     pub(crate) fn detach(&mut self, request: Request) -> Result<(), Error> {
         if self.is_done(request)? {
             self.release(request.index);

@@ -1,5 +1,5 @@
-//! Unordered messages pass those that wait for room, on links of every kind; ordered ones stay
-//! behind them.
+//! On links of every kind, unordered messages overtake messages that wait for buffer space, and
+//! ordered messages do not.
 
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::{Address, Listener, Token, Transport};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// As few as there can be.
+/// The smallest permitted number.
 const ENVELOPES: usize = 8;
 
 const FREE: How = How {
@@ -64,19 +64,20 @@ fn unordered_messages_overtake_and_ordered_ones_do_not() {
         for tag in 0..ENVELOPES as u64 {
             one.send(here, tag, &[7], How::default()).unwrap();
         }
-        // Nobody lets messages go on meanwhile: room comes, and what waits for it stays.
+        // While we hold the lock, no thread makes progress: buffer space becomes free, and the
+        // waiting message stays.
         let mut state = one.shared.state();
         let mut send = |tag, how| {
             let head = Head::new(Kind::Eager, 0, tag);
             let request = state.engine.send(here, head, memory.clone(), how);
             request.unwrap()
         };
-        let waits = send(100, How::default()).expect("there is no room for it");
+        let waits = send(100, How::default()).expect("there is no buffer space for it");
         for tag in 0..4 {
             assert_eq!(receive(), tag);
         }
-        assert_eq!(send(101, FREE), None, "{address}: it goes at once");
-        let stays = send(102, How::default()).expect("it stays behind the one that waits");
+        assert_eq!(send(101, FREE), None, "{address}: it is sent at once");
+        let stays = send(102, How::default()).expect("it stays behind the waiting message");
         drop(state);
         for tag in [4, 5, 6, 7, 101, 100, 102] {
             assert_eq!(receive(), tag, "{address}");

@@ -9,12 +9,12 @@ use crate::block::Block;
 use crate::shm::SHORT;
 use crate::{Error, Message};
 
-/// The longest message that is copied; longer ones are fetched from where they are when they are
-/// received.
+/// The longest message that is copied when it is sent. Longer messages are offered, and copied when
+/// they are received.
 const EAGER: usize = 16 << 10;
 const PART: usize = 256 << 10;
 
-/// Parts under way.
+/// The maximum number of parts in progress.
 const FRAMES: usize = 4;
 
 pub(crate) struct OwnLink {
@@ -27,7 +27,7 @@ pub(crate) struct OwnLink {
 }
 
 impl OwnLink {
-    /// A link at which so many messages may wait.
+    /// A link with this number of envelopes.
     pub(crate) fn new(envelopes: u32) -> OwnLink {
         OwnLink {
             frames: VecDeque::new(),
@@ -43,7 +43,7 @@ impl OwnLink {
     }
 }
 
-/// Most of what may wait.
+/// The maximum number of bytes of eager messages that wait.
 const BYTES: usize = 1 << 20;
 
 impl Carrier for OwnLink {
@@ -73,7 +73,7 @@ impl Carrier for OwnLink {
         let body = match (len, handed) {
             (0..=SHORT, _) => {
                 let mut short = [0; SHORT];
-                // SAFETY: so many bytes fit the array.
+                // SAFETY: the array has room for `SHORT` bytes, and `len` is at most that.
                 unsafe {
                     payload
                         .memory
@@ -85,7 +85,7 @@ impl Carrier for OwnLink {
             _ => {
                 let block = Block::new(len)?;
                 let start = block.range(0, len);
-                // SAFETY: the block has so many bytes.
+                // SAFETY: the block has `len` bytes.
                 unsafe { payload.memory.gather(payload.offset, start, len) };
                 Body::Held(Message::of_block(block, len))
             }

@@ -1,9 +1,10 @@
-//! Who lets an endpoint's messages go on: the program's threads while they are in here, and a
-//! helper while they are not.
+//! The progress engine: it moves an endpoint's messages along. The program's threads do this while
+//! they are inside a call, and a helper thread does it while they are not.
 //!
-//! A thread that waits looks at the *hot* links, those of late, for a short time, and then sleeps
-//! until a socket wakes it. Peers that share memory with us ring at their socket when they are
-//! asked to. Only one of the program's threads sleeps there; others are told by it.
+//! A waiting thread first polls the *hot* links, the recently used ones, for a short time. Then it
+//! sleeps until a socket wakes it. A peer that shares memory with us rings a doorbell on its socket
+//! if we have asked for that. Only one of the program's threads sleeps at the sockets, and it
+//! notifies the others.
 
 mod helper;
 mod parting;
@@ -37,103 +38,105 @@ use crate::shm::Sleep;
 use crate::wait::{Deadline, Spinner};
 use crate::Error;
 
-/// Links that are looked at in turn; the others have to ring.
+/// The maximum number of hot links, which are polled in turn. The other links have to ring the
+/// doorbell.
 const HOT_MAX: usize = 32;
 
-/// Due links that have their turn at one look.
+/// How many due links one poll serves.
 const DUE_TURNS: usize = 16;
 
-/// Looks at the hot links between two at the sockets.
+/// Polls of the hot links between two polls of the sockets.
 const SELDOM: u32 = 256;
 
-/// Likewise where there are others, which may ring at any time.
+/// The same number while there are cold links, which may ring at any time.
 const COLD_POLLS: u32 = 64;
 
-/// Likewise where hot links keep us busy meanwhile.
+/// The same number while there are cold links and the hot links have traffic.
 const BUSY_POLLS: u32 = 8;
 
-/// Looks at the one link that a receive waits for before it is waited for in earnest: about a
-/// microsecond.
+/// Polls of the one link that a receive names, before the receive is posted: about a microsecond.
 const BRIEFLY: u32 = 64;
 
-/// How long a sleeping thread sleeps at most: then it asks for machines that have stopped
+/// The longest sleep of a thread. After it, the thread checks for machines that have stopped
 /// answering.
 const NAP: Duration = Duration::from_millis(500);
 
-/// A program that leaves so many times in so short a time is watched instead.
+/// If the program leaves `OFTEN` times within `SHORTLY`, the helper watches it, and its calls no
+/// longer arm the links.
 const OFTEN: u32 = 64;
 const SHORTLY: Duration = Duration::from_micros(500);
 
-/// How often machines that have stopped answering are asked for at most.
+/// The shortest time between two checks for machines that have stopped answering.
 const ASK: Duration = Duration::from_millis(500);
 
 type Handler = Box<dyn FnMut(Active<'_>) + Send>;
 
 pub(crate) struct Shared {
     state: Lock<State>,
-    /// Looks that the program has had. Only written by whoever has the state.
+    /// Counts the program's polls. Only the thread that holds the state lock writes it.
     looks: AtomicU64,
-    /// Threads of the program that wait in here and are not asleep. Likewise.
+    /// Counts the program's threads that wait in here and are awake. Only the thread that holds the
+    /// state lock writes it.
     waiters: AtomicU32,
-    /// For threads of the program that wait while another one sleeps at the sockets.
+    /// Wakes the program's threads that wait while another thread sleeps at the sockets.
     news: Condvar,
-    /// Taken with the state, before that is given back to wait for news.
+    /// A thread that is about to wait for news takes this mutex before it releases the state lock.
     waiting: Mutex<()>,
     /// All links' sockets.
     sockets: OwnedFd,
-    /// Where the helper sleeps: `sockets` while it is armed, and `kick`.
+    /// The epoll set on which the helper sleeps: `sockets` while it is armed, and `kick`.
     helper_at: OwnedFd,
     kick: OwnedFd,
-    /// Wakes the thread that sleeps at the sockets, for what another one has done.
+    /// Wakes the thread that sleeps at the sockets after another thread has made progress.
     bell: OwnedFd,
     pub(crate) helper: Mutex<Option<JoinHandle<()>>>,
-    /// The helper looks now and then, so that nothing has to ring.
+    /// The helper polls at intervals, so no link has to ring.
     is_watching: AtomicBool,
     pub(crate) own: LinkId,
     pub(crate) halves: Halves,
     pub(crate) settings: Settings,
-    /// Those of this machine when the endpoint was made.
+    /// The number of the machine's processors when the endpoint was created.
     processors: usize,
-    /// A forked child has none of the threads.
+    /// The process that created the endpoint. A forked child has none of the threads.
     owner: u32,
 }
 
 pub(crate) struct State {
     pub(crate) engine: Engine<AnyLink>,
     hot: Vec<LinkId>,
-    /// Others that have something already, of which nothing would tell us. Each has its turn.
+    /// Cold links that have pending work for which no wake-up will come. They are served in turn.
     due: VecDeque<LinkId>,
-    /// When the sockets were last looked at, some told of links that are not hot: those have as
-    /// many turns as hot ones.
+    /// The last poll of the sockets found events of cold links. Cold links then get as many turns
+    /// as hot ones.
     are_cold_busy: bool,
-    /// So many of them have a turn before the hot ones have theirs again.
+    /// How many due links still have a turn before the hot links have theirs again.
     round: usize,
-    /// Links within this process: what comes by them no socket tells.
+    /// Links within this process. Their messages cause no socket events.
     within: Vec<LinkId>,
-    /// What is watched for each link.
+    /// The sockets and processes that are watched for each link.
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
     is_handling: bool,
-    /// Something may still have to be sent, though its operation has ended.
+    /// Some link may still have data to send, although the operation has ended.
     is_sending: bool,
     polls: u32,
-    /// When machines that have stopped answering were last asked for.
+    /// The time of the last check for machines that have stopped answering.
     asked: Instant,
     /// A thread of the program sleeps at the sockets.
     is_asleep: bool,
-    /// The bell was rung for it.
+    /// `bell` has been rung to wake this thread.
     is_rung: bool,
     /// Whether the sockets wake the helper.
     is_helper_on: bool,
     waiting: usize,
     spinner: Spinner,
     is_stopping: bool,
-    /// The helper was woken for something that no socket tells of.
+    /// The helper was woken for work that causes no socket event.
     is_kicked: bool,
-    /// It shall watch: the program calls so often that arming the links each time it leaves is a
-    /// waste.
+    /// The helper is to watch, because the program calls too often to arm the links at the end of
+    /// each call.
     is_often: bool,
-    /// How often the links were armed since that was counted anew.
+    /// How often the links were armed since `counted`.
     armed: u32,
     counted: Instant,
 }
@@ -236,14 +239,15 @@ impl Shared {
         self.state.lock()
     }
 
-    /// The program is in here. Nobody else writes the number: the caller has the state.
+    /// Records that the program has polled. The caller holds the state lock, so no other thread
+    /// writes the counter.
     #[inline]
     fn looked(&self) {
         let looks = self.looks.load(Ordering::Relaxed);
         self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// By whoever has the state.
+    /// Changes the number of waiting threads. The caller must hold the state lock.
     fn count_waiters(&self, change: i32) {
         let waiters = self.waiters.load(Ordering::Relaxed);
         let changed = waiters.wrapping_add_signed(change);
@@ -279,12 +283,12 @@ impl Shared {
         Ok(id)
     }
 
-    /// Gives each link over sockets the same part of the room for messages that wait.
+    /// Gives each link over sockets an equal share of the buffer space for unexpected messages.
     fn share_out(&self, state: &mut State) {
         let window = self.settings.window(state.peers.len());
         for (_, link) in state.engine.links() {
             if let AnyLink::Stream(link) = link {
-                // That a peer has gone is found out elsewhere.
+                // An error means that the peer is gone. Another call detects that.
                 let _ = link.set_window(window);
             }
         }
@@ -327,7 +331,8 @@ impl Shared {
         request
     }
 
-    /// Receives what is here or comes at once; else posts the receive, for which to wait.
+    /// Receives a message that is here or arrives at once. Otherwise posts the receive and returns
+    /// its request as the error, so that the caller can wait for it.
     #[inline]
     pub(crate) fn receive_now(
         &self,
@@ -396,14 +401,14 @@ impl Shared {
         self.leave(&mut state);
     }
 
-    /// Ends an offer of memory, and waits for what is under way.
+    /// Withdraws exposed memory, and waits until the accesses in progress have ended.
     pub(crate) fn withdraw(&self, key: &Key) {
         if self.owner != std::process::id() {
             return;
         }
         self.state().engine.withdraw_exposed(key);
         let unused = |state: &mut State| (!state.engine.is_used(key)).then_some(());
-        // Without a deadline there is always an answer.
+        // Without a deadline, `wait` returns only when the memory is unused.
         let _ = self.wait(&Deadline::after(None), unused);
     }
 
@@ -416,7 +421,8 @@ impl Shared {
     }
 
     pub(crate) fn close(&self, link: LinkId) {
-        // A forked child has the same sockets, and would take its parent's from its watch.
+        // A forked child shares the epoll set with its parent, and would remove the parent's
+        // sockets from it.
         if link != self.own && self.owner == std::process::id() {
             self.end(&mut self.state(), link);
         }
@@ -428,7 +434,8 @@ impl Shared {
         self.leave(&mut state);
     }
 
-    /// Waits until an operation has ended, and forgets it. None when `timeout` passes first.
+    /// Waits until an operation has ended, and forgets the operation. Returns `None` if `timeout`
+    /// passes first.
     #[inline]
     pub(crate) fn wait_for(
         &self,
@@ -437,7 +444,7 @@ impl Shared {
     ) -> Result<Option<Status>, Error> {
         let deadline = {
             let mut state = self.state();
-            // Most have ended well, or do so at once.
+            // Most operations have succeeded already, or succeed after one poll.
             let mut found = state.engine.ops.take_well(request);
             if found.is_none() {
                 self.look(&mut state);
@@ -458,7 +465,7 @@ impl Shared {
             .transpose()
     }
 
-    /// Waits until `done` gives something. None when the deadline passes first.
+    /// Waits until `done` returns a value. Returns `None` if the deadline passes first.
     #[inline]
     pub(crate) fn wait<T>(
         &self,
@@ -480,7 +487,7 @@ impl Shared {
         self.wait_long(deadline, done)
     }
 
-    /// Likewise, for what is known not to be there yet.
+    /// Does the same as `wait`, for a condition that is known not to hold yet.
     pub(crate) fn wait_long<T>(
         &self,
         deadline: &Deadline,
@@ -498,7 +505,7 @@ impl Shared {
         let (mut found, mut is_woken) = (None, true);
         loop {
             let mut happened = false;
-            // Where nothing ended a nap, nothing is to be expected.
+            // After a sleep that timed out, no message is to be expected, so do not spin.
             if std::mem::replace(&mut is_woken, true) {
                 spinner.spin(|| {
                     let mut state = self.state();
@@ -559,12 +566,13 @@ impl Shared {
         state.spinner = spinner;
         self.count_waiters(-1);
         self.leave(&mut state);
-        // Somebody else has to sleep at the sockets now.
+        // Wake the other waiting threads: one of them has to sleep at the sockets now.
         self.tell(&mut state);
         Ok(found)
     }
 
-    /// Likewise for something about a message, which may be from a link that has ended.
+    /// Does the same as `wait`, for a message. Also ends with an error if no link can deliver the
+    /// message any more.
     pub(crate) fn wait_for_message<T>(
         &self,
         wanted: &Wanted,
@@ -583,13 +591,14 @@ impl Shared {
         })
     }
 
-    /// Lets the hot links go on, and now and then looks for others. True when anything happened.
+    /// Makes progress on the hot links, and at intervals polls the sockets for the others. Returns
+    /// whether anything happened.
     #[inline]
     fn look(&self, state: &mut State) -> bool {
         self.looked();
         let mut happened = state.go_on(&self.sockets);
         self.sweep(state);
-        // Those that have no turn by themselves must not wait for long while others keep us busy.
+        // Cold links must not wait for long while hot links have traffic.
         state.polls += match (state.hot.len() < state.peers.len(), happened) {
             (false, _) => 1,
             (true, false) => SELDOM / COLD_POLLS,
@@ -608,7 +617,8 @@ impl Shared {
         happened
     }
 
-    /// Before a thread leaves: what is under way has to wake the helper.
+    /// Must be called before a thread leaves. Makes sure that operations in progress wake the
+    /// helper.
     #[inline]
     fn leave(&self, state: &mut State) {
         self.looked();
@@ -625,7 +635,7 @@ impl Shared {
             || !state.handlers.is_empty()
             || state.engine.is_exposing()
         {
-            // To be rung by each of many takes longer than to be looked after.
+            // With many peers, polling by the helper costs less than a wake-up from each peer.
             if self.is_crowded(state) {
                 return self.ask_helper(state);
             }
@@ -637,15 +647,15 @@ impl Shared {
         }
     }
 
-    /// Whether there are more peers than processors. Then not all of them run at once, and most of
-    /// those that wait wait for a processor.
+    /// Whether there are at least as many peers as processors. Then not all processes run at once,
+    /// and most waiting processes wait for a processor.
     fn is_crowded(&self, state: &State) -> bool {
         state.peers.len() >= self.processors
     }
 
-    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that
-    /// nobody is in here for long; unless a thread sleeps at the sockets, whom the helper
-    /// leaves everything to.
+    /// Asks all hot links to ring. If links are due, too, leaves them to the helper, so that the
+    /// call returns soon. The exception is a thread that sleeps at the sockets: the helper leaves
+    /// all work to that thread.
     fn arm_all(&self, state: &mut State) {
         while self.arm(state) {
             if !state.due.is_empty() && !state.is_asleep {
@@ -655,18 +665,19 @@ impl Shared {
         }
     }
 
-    /// Has the helper look, though no socket tells of anything.
+    /// Wakes the helper although no socket has an event.
     fn ask_helper(&self, state: &mut State) {
         if !std::mem::replace(&mut state.is_kicked, true) {
             self.kick_helper();
         }
     }
 
-    /// Asks all hot links to ring. True when something came or went after all, so that sleeping
-    /// would be wrong.
+    /// Asks all hot links to ring. Returns true if a message arrived or was sent meanwhile; the
+    /// caller must not sleep then.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
-        // The helper copies no sooner than the program could.
+        // `Light`: messages that can wait do not wake the helper, which would copy them no sooner
+        // than the program itself could.
         let how = match state.is_asleep {
             true => Sleep::Deep,
             false => Sleep::Light,
@@ -677,10 +688,10 @@ impl Shared {
             let sending = state.engine.is_sending(id);
             state.is_sending |= sending;
             match state.engine.carrier(id) {
-                // Room that was made before it was asked for is not told.
+                // The peer does not ring for space that it freed before we asked.
                 Some(AnyLink::Shm(link)) => look_again |= link.watch(how, sending) || sending,
                 Some(AnyLink::Stream(link)) => {
-                    // What has been read is not told of again.
+                    // The socket causes no event for bytes that have already been read from it.
                     look_again |= link.is_ready();
                     watch_room(&self.sockets, id, link);
                 }
@@ -698,7 +709,7 @@ impl Shared {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: timeout.subsec_nanos().into(),
         };
-        // Every failure means: nothing is known.
+        // On every failure, the list of events stays empty.
         let _ = epoll::wait(
             &self.sockets,
             rustix::buffer::spare_capacity(&mut events),
@@ -707,8 +718,8 @@ impl Shared {
         events
     }
 
-    /// Ends the links to machines that have stopped answering, of which no event tells; and gives
-    /// memory back that is of no use any more.
+    /// Ends the links to machines that have stopped answering, which cause no event. Also frees
+    /// memory that is no longer of use.
     fn ask(&self, state: &mut State) {
         if state.asked.elapsed() < ASK {
             return;
@@ -730,12 +741,12 @@ impl Shared {
         }
     }
 
-    /// Links at whose sockets something happened.
+    /// Handles events of the links' sockets.
     fn handle(&self, state: &mut State, events: &[Event]) {
         self.ask(state);
         let is_crowded = events.len() > HOT_MAX;
         if is_crowded {
-            // Looking at some links again and again would give them more than the others get.
+            // If some links stayed hot, they would get more turns than the others.
             let cold = std::mem::take(&mut state.hot);
             cold.into_iter()
                 .for_each(|id| state.cool(&self.sockets, id));
@@ -770,7 +781,7 @@ impl Shared {
         }
     }
 
-    /// Lets go of the sockets of links that have failed, so that their peers know, too.
+    /// Closes the sockets of failed links, so that their peers notice, too.
     #[inline]
     fn sweep(&self, state: &mut State) {
         while let Some(id) = state.engine.ended.pop() {
@@ -778,8 +789,8 @@ impl Shared {
         }
     }
 
-    /// A socket of the link has come to its end. If another one may still bring something, that is
-    /// waited for, and this one tells nothing more.
+    /// The peer has closed its end of one socket of the link. If the link's other socket may still
+    /// deliver data, stop watching only this one.
     fn sends_no_more(&self, state: &mut State, id: LinkId) {
         while state.engine.progress(id) {}
         match state.engine.carrier(id) {
@@ -792,7 +803,7 @@ impl Shared {
         }
     }
 
-    /// The peer has closed or died. What it sent before is still taken.
+    /// The peer has closed the link or died. Messages that it sent before are still received.
     fn has_gone(&self, state: &mut State, id: LinkId) {
         while state.engine.progress(id) && state.engine.carrier(id).is_some() {}
         let error = state
@@ -807,7 +818,7 @@ impl Shared {
         self.sweep(state);
     }
 
-    /// We close a link.
+    /// Closes a link from our side.
     fn end(&self, state: &mut State, id: LinkId) {
         if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
             link.close();
@@ -857,7 +868,7 @@ impl Shared {
             match handler {
                 Some(handler) => {
                     let mut call = handler.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Whoever has found the message has to go on, and need not be who has set the
+                    // A panic must not end this thread, which need not be the one that set the
                     // handler.
                     if catch_unwind(AssertUnwindSafe(|| call(message))).is_err() {
                         tracing::error!("handler {number} has panicked");
@@ -875,7 +886,7 @@ impl Shared {
         }
     }
 
-    /// Threads of the program that wait may find something now.
+    /// Wakes the program's waiting threads, because their conditions may hold now.
     #[inline]
     fn tell(&self, state: &mut State) {
         if state.is_asleep && !state.is_rung {
@@ -883,14 +894,15 @@ impl Shared {
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
         }
         if state.waiting > 0 {
-            // Whoever has counted itself waits already, or is told that it need not.
+            // A thread that has counted itself in `waiting` holds this mutex until it waits, so it
+            // cannot miss the notification.
             let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.news.notify_all();
         }
     }
 }
 
-/// Has a link's sockets say when there is room, as long as it waits for that.
+/// Asks for events about free space in a link's sockets, as long as the link waits for space.
 fn watch_room(sockets: &OwnedFd, id: LinkId, link: &mut StreamLink) {
     for (peer, is_full) in link.full_changes() {
         let mut flags = EventFlags::IN | EventFlags::RDHUP;
@@ -908,8 +920,8 @@ fn event_data(id: LinkId, is_of_process: bool) -> EventData {
 }
 
 impl State {
-    /// Whether the program has left [`OFTEN`] times within [`SHORTLY`]. The clock is looked at no
-    /// more often than that.
+    /// Whether the program has left [`OFTEN`] times within [`SHORTLY`]. Reads the clock only once
+    /// in `OFTEN` calls.
     fn calls_often(&mut self) -> bool {
         self.armed += 1;
         if self.armed < OFTEN {
@@ -920,13 +932,13 @@ impl State {
         now - std::mem::replace(&mut self.counted, now) < SHORTLY
     }
 
-    /// Links to others.
+    /// The number of links to peers.
     pub(crate) fn links(&self) -> usize {
         self.peers.len()
     }
 
-    /// How an operation ended, after which it is forgotten; or that there is no such operation.
-    /// None while it has not ended.
+    /// The result of an operation, which is then forgotten, or an error if there is no such
+    /// operation. `None` while it is in progress.
     #[inline]
     pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {
         let ended = self.engine.ops.take(request).transpose()?;

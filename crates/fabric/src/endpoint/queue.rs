@@ -8,12 +8,12 @@ use super::LinkId;
 /// Which messages a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// None: from anybody. That ends with [`crate::Error::Closed`] when the last peer goes; and at
-    /// once if it is begun later, unless peers have been let in before, because then another
-    /// one may come.
+    /// The link, or `None` for any link. A receive from any link ends with [`crate::Error::Closed`]
+    /// when the last peer goes. A receive that begins later ends at once, unless this endpoint has
+    /// accepted peers, because more peers may then come.
     pub from: Option<LinkId>,
     pub tag: u64,
-    /// Bits of the tag that don't matter.
+    /// The bits of the tag that are not compared.
     pub ignore: u64,
 }
 
@@ -59,9 +59,9 @@ pub(crate) struct Unexpected {
 
 #[derive(Debug)]
 pub(crate) enum What {
-    /// It is here. `sync` is the sender's number, where it wants to know.
+    /// The whole message is here. `sync` is the sender's number of a synchronous message.
     Whole { body: Body, sync: Option<u32> },
-    /// It is offered; what came early is with its link.
+    /// The message is offered. Its link holds the bytes that came early.
     Offer { id: u32, len: usize },
 }
 
@@ -74,8 +74,8 @@ impl Unexpected {
     }
 }
 
-/// Both queues. Of what fits, the oldest is matched first: messages of one sender with one tag are
-/// received in the order in which they were sent.
+/// The queues of posted receives and unexpected messages. The oldest match comes first, so messages
+/// of one sender with one tag are received in the order in which they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     posted: VecDeque<Posted>,
@@ -83,13 +83,13 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Nothing waits, neither receives nor messages.
+    /// Whether no receives and no messages wait.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.posted.is_empty() && self.unexpected.is_empty()
     }
 
-    /// The receive that a message is for.
+    /// Removes and returns the receive that matches a message.
     #[inline]
     pub(crate) fn receive_for(&mut self, from: LinkId, tag: u64) -> Option<u32> {
         let at = self
@@ -103,7 +103,7 @@ impl Queues {
         posted.map(|posted| posted.op)
     }
 
-    /// Likewise, without taking it.
+    /// Returns the receive that matches a message, without removing it.
     pub(crate) fn peek_receive(&self, from: LinkId, tag: u64) -> Option<u32> {
         let found = self
             .posted
@@ -112,7 +112,7 @@ impl Queues {
         Some(found.op)
     }
 
-    /// The message that a receive is for.
+    /// Removes and returns the message that matches a receive.
     #[inline]
     pub(crate) fn message_for(&mut self, wanted: &Wanted) -> Option<Unexpected> {
         let at = self
@@ -136,13 +136,13 @@ impl Queues {
         self.unexpected.push_back(message);
     }
 
-    /// Takes a receive back. False when it has been matched already.
+    /// Removes a posted receive. Returns false if it has been matched already.
     pub(crate) fn unpost(&mut self, op: u32) -> bool {
         let at = self.posted.iter().position(|posted| posted.op == op);
         at.is_some_and(|at| self.posted.remove(at).is_some())
     }
 
-    /// Takes an offer out that its sender withdraws. False when it has been matched already.
+    /// Removes an offer that its sender withdraws. Returns false if it has been matched already.
     pub(crate) fn forget_offer(&mut self, from: LinkId, offer: u32) -> bool {
         let is_it = |found: &Unexpected| {
             found.from == from && matches!(found.what, What::Offer { id, .. } if id == offer)
@@ -151,7 +151,7 @@ impl Queues {
         at.is_some_and(|at| self.unexpected.remove(at).is_some())
     }
 
-    /// An offered message is all here.
+    /// Replaces an offer by the whole message, which has arrived.
     pub(crate) fn complete_offer(&mut self, from: LinkId, offer: u32, body: Body) {
         let is_it = |found: &&mut Unexpected| {
             found.from == from && matches!(found.what, What::Offer { id, .. } if id == offer)
@@ -161,15 +161,15 @@ impl Queues {
         }
     }
 
-    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay.
-    /// Gives the receives that wait for it.
+    /// Handles the end of a link: removes its offers, which can no longer be fulfilled, and keeps
+    /// its whole messages. Returns the receives that wait for the link.
     pub(crate) fn cut(&mut self, link: LinkId) -> Vec<u32> {
         self.unexpected
             .retain(|found| found.from != link || matches!(found.what, What::Whole { .. }));
         self.unpost_where(|wanted| wanted.from == Some(link))
     }
 
-    /// Takes back all receives that `gone` says.
+    /// Removes and returns all receives for which `gone` is true.
     pub(crate) fn unpost_where(&mut self, mut gone: impl FnMut(&Wanted) -> bool) -> Vec<u32> {
         let mut taken = Vec::new();
         self.posted.retain(|posted| {

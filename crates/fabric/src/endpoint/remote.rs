@@ -1,4 +1,4 @@
-//! Memory of ours that peers may write to and read from.
+//! One-sided access: memory of this process that peers may write to and read from.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use super::{memory_of, Endpoint, LinkId, Piece, Request};
 use crate::token::random;
 use crate::Error;
 
-/// Bytes of a key.
+/// The length of a key in bytes.
 pub(crate) const KEY: usize = 16;
 
-/// What a peer needs to know to write to or read from offered memory. Whoever knows it may: it is
-/// random, and travels by ordinary messages.
+/// The key of offered memory. Every peer that knows it may write to and read from the memory. It is
+/// random, and the program sends it in ordinary messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(pub [u8; KEY]);
 
@@ -23,8 +23,8 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Some memory that is offered to all peers who know its key, until this is dropped. Dropping waits
-/// for what is under way.
+/// Memory that is offered to all peers that know its key, until this value is dropped. Dropping it
+/// waits for accesses in progress.
 pub struct Offered {
     shared: Arc<Shared>,
     key: Key,
@@ -36,7 +36,7 @@ impl Offered {
         self.key
     }
 
-    /// Bytes offered.
+    /// The number of bytes offered.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -61,12 +61,12 @@ impl fmt::Debug for Offered {
 }
 
 impl Endpoint {
-    /// Offers memory to peers, who may write to it and read from it at any time, also while this
+    /// Offers memory to peers, which may write to it and read from it at any time, also while this
     /// program does something else.
     ///
     /// # Safety
-    /// The memory stays valid until the value has been dropped, and until then nobody reads or
-    /// writes it except as other processes' memory.
+    /// The memory stays valid until the value has been dropped. Until then this process reads and
+    /// writes it only as memory that other processes may change at any time.
     pub unsafe fn offer(&self, memory: Piece) -> Offered {
         let mut key = Key([0; KEY]);
         random(&mut key.0);
@@ -79,12 +79,12 @@ impl Endpoint {
     }
 
     /// Begins to write the pieces, one behind the other, to memory that the peer offers, from byte
-    /// `offset` on. It ends when they are there. Neither others of its kind nor messages are
-    /// waited for, or wait for it.
+    /// `offset` on. The request ends when the bytes are there. It is not ordered with other
+    /// requests or with messages.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that was closed. The request ends with [`Error::NotOffered`] or
-    /// [`Error::OutOfRange`] where nothing was written.
+    /// [`Error::Misuse`] for a closed link. If the request ends with [`Error::NotOffered`] or
+    /// [`Error::OutOfRange`], nothing was written.
     ///
     /// # Safety
     /// The memory stays valid and unchanged until the request has ended.
@@ -105,7 +105,7 @@ impl Endpoint {
     /// As for [`Endpoint::iput`].
     ///
     /// # Safety
-    /// The memory stays valid, and nobody else touches it, until the request has ended.
+    /// The memory stays valid and is not otherwise accessed until the request has ended.
     pub unsafe fn iget(
         &self,
         from: LinkId,

@@ -1,9 +1,9 @@
-//! Messages that are written where they are sent from.
+//! Reserved messages: the program writes a message into the memory from which it is sent.
 //!
-//! Over shared memory that is memory which the receiver reads, too: neither end copies a message
-//! that is written there and taken where it lies. Where there is no such memory, or no more of it,
-//! the memory is this process's own: over sockets it is sent from there, and to itself it is handed
-//! over.
+//! Over shared memory, the receiver reads the same memory, so neither end copies a message that is
+//! reserved here and taken with [`Endpoint::take`] there. If there is no such memory, or all of it
+//! is in use, the reservation is in private memory of this process. Over sockets the message is
+//! sent from there, and on the endpoint's link to itself it is handed over.
 
 use std::fmt;
 use std::ptr;
@@ -17,10 +17,10 @@ use super::written::Written;
 use super::{Endpoint, LinkId, Request};
 use crate::Error;
 
-/// Memory in which a message is being written. Dropping it cancels.
+/// Memory for a message that the program writes. Dropping the reservation cancels it.
 ///
-/// Over shared memory the other process may see and change it from the start, and it starts out
-/// with whatever earlier messages left there.
+/// Over shared memory, the other process may see and change the memory from the start. The memory
+/// is not cleared, and holds bytes of earlier messages.
 pub struct Reservation {
     shared: Arc<Shared>,
     link: LinkId,
@@ -28,8 +28,8 @@ pub struct Reservation {
 }
 
 impl Endpoint {
-    /// Memory for a message of up to `len` bytes to a link's peer. Never waits: where the memory
-    /// that both share is used up, it is this process's own.
+    /// Reserves memory for a message of up to `len` bytes to a link's peer. Never waits: if all
+    /// shared memory is in use, the reservation is in private memory.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a link that was closed; [`Error::NoMemory`].
@@ -61,16 +61,16 @@ impl Reservation {
         self.written.len() == 0
     }
 
-    /// Copies `bytes` to `offset`. Panics where they do not fit.
+    /// Copies `bytes` to `offset`. Panics if they do not fit.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
         let len = self.written.len();
         assert!(
             offset <= len && bytes.len() <= len - offset,
             "write beyond the reservation"
         );
-        // SAFETY: the target lies inside the reservation, which nobody else on this side writes to
-        // while `self` is borrowed exclusively; `bytes` cannot overlap it, being an
-        // ordinary slice.
+        // SAFETY: the target lies inside the reservation. No other thread of this process writes to
+        // it, because `self` is borrowed exclusively. `bytes` is an ordinary slice and cannot
+        // overlap it.
         unsafe {
             ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
@@ -81,17 +81,17 @@ impl Reservation {
     }
 
     /// Begins to send the first `used` bytes as one message. The memory is kept until they are
-    /// sent: nobody has to wait for the request, which can also be detached. None: it has ended
-    /// already.
+    /// sent, so the program need not wait for the request and may detach it. Returns `None` if the
+    /// send has ended already.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for more than was reserved, or for a link that was closed; what the
-    /// transport says. The message is then lost.
+    /// [`Error::Misuse`] for more bytes than were reserved, or for a closed link; errors of the
+    /// transport. The message is then lost.
     pub fn commit(self, used: usize, tag: u64, how: How) -> Result<Option<Request>, Error> {
         self.send(Head::new(Kind::Eager, 0, tag), used, how)
     }
 
-    /// Likewise for a handler of the peer's.
+    /// Begins to send the first `used` bytes as a message to a handler of the peer.
     ///
     /// # Errors
     /// As for [`Reservation::commit`].

@@ -1,8 +1,8 @@
-//! Everything about endpoints that can be set, and where it is set.
+//! The settings of endpoints, and their sources.
 //!
-//! What is best differs from machine to machine: `mgn tune` measures it and writes it down. Ends
-//! with different settings work together, because each end says in the handshake what the other has
-//! to know.
+//! The best values differ from machine to machine. `mgn tune` measures them and writes a settings
+//! file. Ends with different settings work together, because each end states in the handshake what
+//! the other needs to know.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,47 +16,45 @@ use crate::Error;
 /// Sizes and limits of an endpoint. Lengths are bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A chunk of shared memory, rounded up to whole pages, of links that this endpoint accepts.
-    /// Parts of long messages are this long.
+    /// The size of a chunk of shared memory, rounded up to whole pages, of links that this endpoint
+    /// accepts. It is also the length of a part of a long message.
     pub chunk: usize,
-    /// Chunks in each direction of such a link.
+    /// The number of chunks in each direction of such a link.
     pub chunks: usize,
-    /// Bytes of shared memory in each direction of such a link for messages that are written where
-    /// they are sent from. They are taken from the system when they are used, and given back
-    /// later.
+    /// Bytes of shared memory for reserved messages, in each direction of such a link. The system
+    /// allocates them when they are first used, and they are freed when they are idle.
     pub reserved: usize,
-    /// The longest message that is sent before its receiver asks for it, as far as the receiver
-    /// permits.
+    /// The longest message that is sent eagerly, as far as the receiver permits.
     pub eager_shm: usize,
     pub eager_unix: usize,
     pub eager_tcp: usize,
-    /// Parts of long messages over sockets.
+    /// The length of a part of a long message over sockets.
     pub part_unix: usize,
     pub part_tcp: usize,
-    /// Messages from one peer that may wait here to be received.
+    /// The number of messages from one peer that may wait here to be received.
     pub envelopes: usize,
-    /// Bytes of such messages over sockets. A peer is permitted to send eager ones of up to a
-    /// quarter of that.
+    /// The bytes of such messages over sockets. A peer may send eager messages of up to a quarter
+    /// of this length.
     pub held: usize,
-    /// Messages at least this long are read straight from the memory of a peer on this host.
-    /// [`NEVER`]: none are. [`AUTO`], for shared memory only: each link measures while it runs
-    /// whether that is quicker.
+    /// Messages of at least this length are read directly from the memory of a peer on this host.
+    /// [`NEVER`] disables this. With [`AUTO`], for shared memory only, each link measures in use
+    /// whether this is faster.
     pub single_copy_shm: usize,
     pub single_copy_unix: usize,
-    /// How long a thread that waits looks before it sleeps, in microseconds.
+    /// How long a waiting thread polls before it sleeps, in microseconds.
     pub spin_us: usize,
-    /// How long the machine of a peer by TCP may answer nothing before it is taken for dead, in
-    /// milliseconds. A peer that is only stopped or busy has a machine that answers. Who
-    /// accepts a link says it for both ends.
+    /// The machine of a TCP peer counts as dead if it has not answered for this long, in
+    /// milliseconds. If the peer is only stopped or busy, its machine still answers. The end that
+    /// accepts a link sets this time for both ends.
     pub silence_ms: usize,
 }
 
-/// For [`Settings::single_copy_shm`] and its like; written `"off"`.
+/// A value of [`Settings::single_copy_shm`] and [`Settings::single_copy_unix`]; written `"off"`.
 pub const NEVER: usize = usize::MAX;
 const OFF: &str = "off";
 
-/// For [`Settings::single_copy_shm`]; written `"auto"`. As a length, it is more than any message
-/// has.
+/// A value of [`Settings::single_copy_shm`]; written `"auto"`. As a length, it is longer than any
+/// message.
 pub const AUTO: usize = usize::MAX - 1;
 const AUTO_NAME: &str = "auto";
 
@@ -81,19 +79,19 @@ impl Default for Settings {
     }
 }
 
-/// The longest part over a socket, whoever sends it.
+/// The longest part that any end may send over a socket.
 pub(crate) const PART_MAX: usize = 4 << 20;
 
-/// One setting: its name in the file, what it is for, and which values make sense.
+/// A setting: its name in the file, its description, and its permitted values.
 struct Key {
     name: &'static str,
     what: &'static str,
     field: fn(&mut Settings) -> &mut usize,
     min: usize,
     max: usize,
-    /// Whether it may be off.
+    /// Whether [`NEVER`] is permitted.
     may_be_off: bool,
-    /// Whether it may be left to the links.
+    /// Whether [`AUTO`] is permitted.
     may_be_auto: bool,
 }
 
@@ -133,123 +131,125 @@ const EAGER_MIN: usize = 64;
 const CHUNKS_MIN: usize = 4;
 const HELD_MIN: usize = 64 << 10;
 
-/// As many links have all the room for shared memory, and for messages over sockets that wait, that
-/// is set; the others share it as if they were so many.
+/// This number of links gets all the configured shared memory (`FEW_LANES`), or all the configured
+/// space for waiting messages over sockets (`FEW_HOLDERS`). More links together get as much as this
+/// number of links.
 const FEW_LANES: usize = 4;
 const FEW_HOLDERS: usize = 2;
 
-/// Chunks get smaller before there are fewer than so many, but no smaller than this.
+/// If fewer than `CHUNKS_LIKED` chunks would fit, chunks get smaller, down to `SMALL_CHUNK`.
 const CHUNKS_LIKED: usize = 8;
 const SMALL_CHUNK: usize = 16 << 10;
 
 const KEYS: [Key; 14] = [
     key(
         "chunk",
-        "a chunk of shared memory",
+        "size of a chunk of shared memory",
         |s| &mut s.chunk,
         4096,
         4 << 20,
     ),
     key(
         "chunks",
-        "chunks in each direction",
+        "number of chunks in each direction",
         |s| &mut s.chunks,
         CHUNKS_MIN,
         4096,
     ),
     key(
         "reserved",
-        "for messages that are written where they are sent from, in each direction",
+        "bytes of shared memory for reserved messages, in each direction",
         |s| &mut s.reserved,
         0,
         1 << 30,
     ),
     key(
         "eager_shm",
-        "sent at once through shared memory",
+        "longest message that is sent at once through shared memory",
         |s| &mut s.eager_shm,
         EAGER_MIN,
         4 << 20,
     ),
     key(
         "eager_unix",
-        "sent at once through unix sockets",
+        "longest message that is sent at once through unix sockets",
         |s| &mut s.eager_unix,
         EAGER_MIN,
         4 << 20,
     ),
     key(
         "eager_tcp",
-        "sent at once by TCP",
+        "longest message that is sent at once by TCP",
         |s| &mut s.eager_tcp,
         EAGER_MIN,
         4 << 20,
     ),
     key(
         "part_unix",
-        "parts of long messages through unix sockets",
+        "size of a part of a long message through unix sockets",
         |s| &mut s.part_unix,
         4096,
         PART_MAX,
     ),
     key(
         "part_tcp",
-        "parts of long messages by TCP",
+        "size of a part of a long message by TCP",
         |s| &mut s.part_tcp,
         4096,
         PART_MAX,
     ),
     key(
         "envelopes",
-        "messages from a peer that may wait",
+        "number of messages from a peer that may wait",
         |s| &mut s.envelopes,
         8,
         1 << 16,
     ),
     key(
         "held",
-        "bytes of messages from a peer that may wait",
+        "bytes of messages from a peer that may wait, over sockets",
         |s| &mut s.held,
         HELD_MIN,
         1 << 30,
     ),
     or_auto(or_off(key(
         "single_copy_shm",
-        "read from the peer's memory, instead of through shared memory, from this length on; \"auto\": as each link finds faster",
+        "shortest message that is read from the peer's memory instead of through shared memory; \
+         \"auto\": as each link finds faster",
         |s| &mut s.single_copy_shm,
         4096,
         1 << 40,
     ))),
     or_off(key(
         "single_copy_unix",
-        "read from the peer's memory, instead of through unix sockets, from this length on",
+        "shortest message that is read from the peer's memory instead of through unix sockets",
         |s| &mut s.single_copy_unix,
         4096,
         1 << 40,
     )),
     key(
         "spin_us",
-        "microseconds that a thread looks before it sleeps",
+        "microseconds that a waiting thread polls before it sleeps",
         |s| &mut s.spin_us,
         0,
         20,
     ),
-    // Machines are asked no more often than every second.
+    // The minimum is 2 seconds, because machines are asked at most once per second.
     key(
         "silence_ms",
-        "milliseconds that a machine may be silent before its processes are taken for dead",
+        "milliseconds without an answer until a machine's processes count as dead",
         |s| &mut s.silence_ms,
         2000,
         3_600_000,
     ),
 ];
 
-/// Or that there is none of that name.
+/// Finds a setting by its name. Otherwise, returns an error text with all names.
 fn find(name: &str) -> Result<&'static Key, String> {
     let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
     let none = || {
         format!(
-            "there is no setting {name:?}; there are {}",
+            "there is no setting {name:?}; the settings are {}",
             known.join(", ")
         )
     };
@@ -257,9 +257,9 @@ fn find(name: &str) -> Result<&'static Key, String> {
 }
 
 impl Settings {
-    /// The settings of this process: those of the file that `MGN_TUNE` names, else of
-    /// [`Settings::file`] where there is one, changed by what the environment says of each, as
-    /// in `MGN_EAGER_SHM=16K`.
+    /// The settings of this process. They come from the file that `MGN_TUNE` names, or else from
+    /// [`Settings::file`] if it exists. Environment variables override single settings, as in
+    /// `MGN_EAGER_SHM=16K`.
     ///
     /// # Errors
     /// [`Error::Settings`] with the place of the mistake.
@@ -276,7 +276,7 @@ impl Settings {
         if let Some(path) = named.or_else(|| file_in(env)) {
             match std::fs::read_to_string(&path) {
                 Ok(text) => settings = Settings::parse(&text, &path)?,
-                // A home that isn't this user's has nothing for it.
+                // A missing file, or one in another user's home, counts as empty.
                 Err(error) if !must_be && is_out_of_sight(error.kind()) => {}
                 Err(error) => {
                     let why = format!("cannot read the settings {}: {error}", path.display());
@@ -295,7 +295,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The variable of the environment, and its value, that say what `setting` does:
+    /// The environment variable for a setting, and its value. `setting` has the form
     /// `eager_shm=16K`.
     ///
     /// # Errors
@@ -308,8 +308,8 @@ impl Settings {
         Ok((key.variable(), value.into()))
     }
 
-    /// Where a user's settings are: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
-    /// None without a home.
+    /// The path of the user's settings: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// `None` if neither variable is set.
     pub fn file() -> Option<PathBuf> {
         file_in(&|name| std::env::var(name).ok())
     }
@@ -342,7 +342,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Names and values, as [`Settings::variable`] takes them.
+    /// The names and values of all settings, in the form that [`Settings::variable`] takes.
     pub fn named(&self) -> Vec<(&'static str, String)> {
         let mut settings = self.clone();
         let named = KEYS.iter().map(|key| match *(key.field)(&mut settings) {
@@ -358,7 +358,7 @@ impl Settings {
         self.to_toml_with(&|_| None)
     }
 
-    /// Likewise with a comment at those settings that `reason` knows something about.
+    /// Does the same, and adds a comment to each setting for which `reason` returns one.
     pub(crate) fn to_toml_with(&self, reason: &dyn Fn(&str) -> Option<String>) -> String {
         let mut text = String::new();
         for (key, (_, value)) in KEYS.iter().zip(self.named()) {
@@ -376,7 +376,7 @@ impl Settings {
         text
     }
 
-    /// Whether all values make sense.
+    /// Checks that all values are permitted.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let mut settings = self.clone();
         for key in &KEYS {
@@ -386,9 +386,9 @@ impl Settings {
         Ok(())
     }
 
-    /// These for one more link of an endpoint that has so many. The first few have all the room
-    /// that is set; the more there are, the less each has of its own, so that thousands take
-    /// little more than dozens.
+    /// The settings for one more link of an endpoint that has `links` links. The first few links
+    /// get all the configured memory. Further links get less the more there are, so that thousands
+    /// of links take little more memory than dozens.
     pub(crate) fn for_link(&self, links: usize) -> Settings {
         let part = |whole: usize, few: usize| whole / few.max(links + 1) * few;
         let mut settings = self.clone();
@@ -405,8 +405,9 @@ impl Settings {
         settings
     }
 
-    /// The bytes that may wait of each of so many links over sockets. It is told to all of them as
-    /// often as their number has doubled: those that had more would be served better.
+    /// The bytes of messages that may wait per link, with `links` links over sockets. Changes only
+    /// when the number of links doubles, and is then sent on all links, because links with more
+    /// space would be served better.
     pub(crate) fn window(&self, links: usize) -> u64 {
         self.for_link(links.max(1).next_power_of_two() - 1).held as u64
     }
@@ -421,12 +422,13 @@ impl Settings {
 }
 
 impl Key {
-    /// Its name in the environment.
+    /// The name of its environment variable.
     fn variable(&self) -> String {
         format!("MGN_{}", self.name.to_uppercase())
     }
 
-    /// A number, which may end in K or M (KiB, MiB); or "off" or "auto" where the setting has that.
+    /// Reads a number, which may end in K or M (KiB, MiB), or "off" or "auto" if the setting
+    /// permits it.
     fn read(&self, text: &str) -> Result<usize, String> {
         let text = text.trim();
         if self.may_be_off && text == OFF {
@@ -469,7 +471,7 @@ impl Key {
         }
     }
 
-    /// What the setting can be besides a number, as the end of an error.
+    /// The words that the setting permits besides a number, as the end of an error text.
     fn words(&self) -> &'static str {
         match (self.may_be_off, self.may_be_auto) {
             (_, true) => ", \"off\" or \"auto\"",
@@ -511,7 +513,7 @@ mod tests {
         settings.check().unwrap();
         assert_eq!(parse(&settings.to_toml()).unwrap(), settings);
         assert_eq!(parse("").unwrap(), Settings::default());
-        // Every field has a key of its own.
+        // Each field has its own key.
         for (at, key) in KEYS.iter().enumerate() {
             *(key.field)(&mut settings) = key.min + at;
         }
@@ -537,7 +539,7 @@ mod tests {
         let held: usize = (0..1000).map(|links| room(links).1).sum();
         assert!(lanes < 224 << 20, "{lanes}");
         assert!(held < 112 << 20, "{held}");
-        // What is set small stays as it is.
+        // Small values are not reduced.
         let small = Settings {
             chunk: 4096,
             chunks: 4,

@@ -1,10 +1,10 @@
 //! A link through shared memory.
 //!
-//! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, longer ones in its
-//! chunks: the first of them take eager messages, packed one behind the other, the others parts of
-//! offered messages, so that messages that nobody receives can't keep those from going on. Behind
-//! them is memory for messages that are written where they are sent from. What the reader gives
-//! back it counts in words of its own, which no data delays.
+//! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, and longer payloads
+//! in its chunks. The first chunks take eager messages, packed one behind the other. The others
+//! take parts of offered messages, so that unexpected messages cannot block these. Behind the
+//! chunks is memory for reserved messages. The reader returns slots, chunks and envelopes through
+//! counters of its own, which data cannot delay.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -28,17 +28,17 @@ use crate::shm::{
 };
 use crate::Error;
 
-/// One in so many chunks is for eager messages, but two at least.
+/// One of this many chunks is for eager messages, but at least two are.
 const EAGER_SHARE: u32 = 8;
 
-/// Bytes of parts under way. With the chunks that rest and what is copied, they fit the caches of
-/// both ends.
+/// The preferred number of bytes of parts in progress. Together with the resting chunks and the
+/// copied data, they fit in the caches of both ends.
 const NEAR: usize = 192 << 10;
 
-/// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
+/// Polls of the reader before it counts as slow: a few microseconds, enough to copy a part.
 const PATIENCE: u32 = 300;
 
-/// Slots read before the writer is told.
+/// The number of slots that are read before they are returned to the writer.
 const BATCH: u64 = 16;
 
 pub(crate) struct ShmLink {
@@ -46,40 +46,43 @@ pub(crate) struct ShmLink {
     out: Arc<Lane>,
     back: Arc<Lane>,
     chunk: u32,
-    /// The longest message that is sent at once.
+    /// The longest message that is sent eagerly.
     eager_max: usize,
-    /// The longest that `send_short` takes: what fits in slots and the peer takes unasked. What
-    /// fits in one slot goes at once whatever the peer says, as its offer would be no shorter.
+    /// The longest message that `send_short` takes: it fits in slots, and the peer accepts it as
+    /// eager. A message that fits in one slot is always sent eagerly, because its offer would be no
+    /// shorter.
     short_max: usize,
-    /// Messages that may wait here, and at the peer.
+    /// The number of messages that may wait here, and at the peer.
     envelopes: u32,
     their_envelopes: u32,
-    /// Messages at least this long the peer reads from our memory.
+    /// The peer reads messages of at least this length from our memory.
     fetched_from: usize,
     direct: Option<Box<Direct>>,
-    /// Slots filled, and those of them that the reader had read when last asked.
+    /// The number of slots filled, and the number that the reader had read at the last check.
     put: u64,
     read: u64,
     eager: Pool,
     parts: Pool,
-    /// It did not give a part back in time when last asked, and how many were under way then.
+    /// Whether the reader returned no part in time at the last check, and the number of parts in
+    /// progress then.
     is_reader_slow: bool,
     flown: usize,
     arena: Arc<Arena>,
-    /// Where the peer's arena begins.
+    /// The first chunk of the peer's arena.
     arena_back: u32,
-    /// Messages started, for envelopes, and those of them that had left the peer's queue when last
-    /// asked.
+    /// The number of messages started, and the number that had left the peer's queue at the last
+    /// check. The difference is the number of envelopes in use.
     started: u32,
     left: u32,
-    /// Slots read, and those of them the writer was told of.
+    /// The number of slots read, and the number returned to the writer.
     next: u64,
     told: u64,
-    /// Messages of the peer's that have left the queue.
+    /// The number of the peer's messages that have left the queue.
     matched: u32,
-    /// Slots or envelopes have been given back since the peer was last woken.
+    /// Slots or envelopes have been returned since the peer was last woken.
     is_untold: bool,
-    /// For what the peer rings when it sends, as far as we asked.
+    /// The kind of sleep that we have announced to the peer, if any. It determines for which frames
+    /// the peer rings.
     watched: Option<Sleep>,
 }
 
@@ -130,8 +133,8 @@ impl ShmLink {
         self.back.is_there(self.next)
     }
 
-    /// Asks the peer to ring when it sends, or when it makes room that `sending` waits for. True
-    /// when something is there already, so that sleeping would be wrong.
+    /// Asks the peer to ring when it sends. If `sending`, also asks it to ring when it frees space.
+    /// Returns true if a frame is there already, so that the caller must not sleep.
     pub(crate) fn watch(&mut self, how: Sleep, sending: bool) -> bool {
         if self.watched != Some(how) {
             self.watched = Some(how);
@@ -143,20 +146,20 @@ impl ShmLink {
         self.is_ready()
     }
 
-    /// The peer rang, which it does once each time it is asked to.
+    /// Records that the peer has rung. It rings once for each request.
     pub(crate) fn rang(&mut self) {
         self.peer.hear_rings();
         self.watched = None;
     }
 
-    /// The peer needn't ring: we look.
+    /// Tells the peer that it need not ring, because we are polling.
     pub(crate) fn unwatch(&mut self) {
         if self.watched.take().is_some() {
             self.back.watch_reader(None);
         }
     }
 
-    /// The peer is told that we go.
+    /// Tells the peer that we close the link.
     pub(crate) fn close(&self) {
         if self.peer.ours() {
             self.out.close_writer();
@@ -165,7 +168,7 @@ impl ShmLink {
         }
     }
 
-    /// Gives back memory that has been of no use for a while. To be called now and then.
+    /// Returns unused memory to the system. Call it at intervals.
     pub(crate) fn tidy(&self) {
         self.arena.tidy();
     }
@@ -174,14 +177,14 @@ impl ShmLink {
         memory.written()?.extent_in(&self.arena)
     }
 
-    /// Whether the slots that were free when last looked at are enough for a frame with `len` bytes
+    /// Whether the slots that were free at the last check are enough for a frame with `len` bytes
     /// of payload in slots.
     #[inline]
     fn fits(&self, len: usize) -> bool {
         self.put + more_slots(len) - self.read < LINK_SLOTS
     }
 
-    /// Whether those that are free now are enough.
+    /// Whether enough slots are free now.
     #[inline]
     fn has_slots(&mut self, len: usize) -> Result<bool, Error> {
         if self.fits(len) {
@@ -200,16 +203,16 @@ impl ShmLink {
         self.started.wrapping_sub(self.left) < self.their_envelopes
     }
 
-    /// Whether a part is to be sent now. Waits until few are under way, as long as the reader
-    /// reads: what both use again and again stays in their caches, and all chunks together are
-    /// more than fit there. False: there is something to be read here first.
+    /// Whether to send a part now. While the reader keeps up, waits until few parts are in
+    /// progress, so that both ends reuse few chunks, which stay in their caches; all chunks
+    /// together do not fit there. Returns false if a frame has arrived that should be read first.
     fn keeps_pace(&mut self) -> bool {
         let first = self.eager.len() as u32;
         let near = NEAR / self.chunk as usize;
         let (parts, out) = (&mut self.parts, &self.out);
         let mut count = || parts.flying(|chunk, sent| out.released(first + chunk) == sent);
         let mut flying = count();
-        // Since it was found slow, it has given nothing back.
+        // The reader was slow at the last check, and has returned nothing since.
         let is_slow = self.is_reader_slow && flying > self.flown;
         let wanted = near.max(flying.saturating_sub(2));
         let mut looks = 0;
@@ -229,20 +232,20 @@ impl ShmLink {
         true
     }
 
-    /// The reader has read everything: what it has not given back, it holds.
+    /// Whether the reader has read all slots. It then holds everything that it has not returned.
     fn is_all_read(&mut self) -> Result<bool, Error> {
         self.read = self.out.taken(self.put)?;
         Ok(self.put == self.read)
     }
 
-    /// There is no room before the reader reads on: now it has to.
+    /// Wakes the reader, because there is no space until it reads.
     #[cold]
     fn busy(&self) -> Sent {
         self.out.wake_reader();
         Sent::Busy
     }
 
-    /// A frame with `len` bytes of payload in slots has been read.
+    /// Moves on after a frame with `len` bytes of payload in slots.
     #[inline]
     fn step(&mut self, len: usize) {
         self.next += 1 + more_slots(len);
@@ -252,7 +255,7 @@ impl ShmLink {
         self.unwatch();
     }
 
-    /// Gives the slots of what has been read back.
+    /// Returns the slots that have been read.
     #[inline]
     fn tell(&mut self) {
         self.told = self.next;
@@ -260,7 +263,7 @@ impl ShmLink {
         self.is_untold = true;
     }
 
-    /// A payload that did not fit its frame's slot, in memory of our own.
+    /// Copies a payload that spans several slots to private memory.
     fn inline_body(&self, short: &Words, len: usize) -> Result<Body, Error> {
         let block = Block::new(len)?;
         let start = block.range(0, len);
@@ -276,7 +279,7 @@ impl ShmLink {
         Ok(Body::Held(Message::of_block(block, len)))
     }
 
-    /// Sends a payload of at most [`INLINE`] bytes, for which there are slots.
+    /// Sends a frame with a payload of at most [`INLINE`] bytes. Enough slots must be free.
     ///
     /// # Safety
     /// `from` is valid for `len` bytes.
@@ -374,7 +377,8 @@ impl Carrier for ShmLink {
         };
         let start = (base + chunk) as usize * self.chunk as usize + offset as usize;
         let room = out.pool().map.range(start, payload.len);
-        // SAFETY: the chunk's rest, which nobody on this side uses otherwise, has that many bytes.
+        // SAFETY: the rest of the chunk has `payload.len` bytes, and this process does not use it
+        // otherwise.
         unsafe { payload.memory.gather(payload.offset, room, payload.len) };
         pool.commit(chunk);
         let end = (offset + payload.len as u32).next_multiple_of(ALIGN as u32);
@@ -411,7 +415,7 @@ impl Carrier for ShmLink {
         if !self.has_slots(0)? {
             return Ok(self.busy());
         }
-        // SAFETY: of no bytes.
+        // SAFETY: a payload of 0 bytes is never read.
         unsafe { self.put_inline(head, NonNull::dangling().as_ptr(), 0) };
         Ok(Sent::Done)
     }
@@ -503,12 +507,12 @@ impl Carrier for ShmLink {
     }
 
     fn early_max(&self) -> usize {
-        // A quarter is left for parts that somebody waits for.
+        // Leave a quarter for the parts of accepted messages.
         self.parts.len() * 3 / 4 * self.chunk as usize
     }
 
     fn early_room(&self, len: usize) -> usize {
-        // However short a part is, its chunk is not free before the receiver gives the part back.
+        // Even a short part occupies its chunk until the receiver returns the part.
         len.next_multiple_of(self.chunk as usize)
     }
 
@@ -530,7 +534,7 @@ impl Carrier for ShmLink {
     fn reserve(&mut self, len: usize) -> Option<Extent> {
         match len > INLINE {
             true => self.arena.take(len),
-            // It travels in slots.
+            // A message this short travels in slots.
             false => None,
         }
     }
@@ -548,7 +552,7 @@ impl Carrier for ShmLink {
     }
 
     fn now(&self) -> Duration {
-        // Not older than the first link.
+        // The clock starts with the first call.
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed()
     }

@@ -1,4 +1,5 @@
-//! Links with nobody at their other end: nowhere, a file that is recorded, and one that is played.
+//! Links without a peer: a link that drops everything, a recording to a file, and the playback of a
+//! recording.
 //!
 //! ```text
 //! recording := opening and messages as in any recording; opening := "MgnE" version: u8  3: u8  name
@@ -18,14 +19,14 @@ use crate::file::{Player, Recording, LONGEST};
 use crate::shm::SHORT;
 use crate::Error;
 
-/// Longer messages of a recording are read when they are received.
+/// Messages longer than this are read from the recording only when they are received.
 const EAGER: usize = 16 << 10;
 const PART: usize = 256 << 10;
 
-/// Takes everything at once, and writes it down or forgets it.
+/// Accepts every message at once, and records or drops it.
 pub(crate) struct SilentLink {
     recording: Option<Recording>,
-    /// Synchronous messages have been taken.
+    /// Confirmations of synchronous messages.
     answers: VecDeque<Head>,
 }
 
@@ -55,7 +56,7 @@ impl SilentLink {
         };
         if head.kind != Kind::Eager {
             let mut len = [0; 8];
-            // SAFETY: an offer has so many bytes.
+            // SAFETY: an offer begins with an 8-byte length.
             unsafe { payload.memory.gather(payload.offset, len.as_mut_ptr(), 8) };
             return Err(Error::TooLong {
                 len: u64::from_le_bytes(len) as usize,
@@ -72,7 +73,7 @@ impl SilentLink {
         payload
             .memory
             .pieces(payload.offset, payload.len, |piece, len| {
-                // SAFETY: whoever sends promised that the memory stays as it is meanwhile.
+                // SAFETY: the sender has promised not to change the memory meanwhile.
                 pieces.push(IoSlice::new(unsafe {
                     std::slice::from_raw_parts(piece, len)
                 }));
@@ -131,36 +132,37 @@ impl Carrier for SilentLink {
     }
 }
 
-/// The answer to a synchronous message that is taken at once.
+/// The confirmation of a synchronous message, which is accepted at once.
 fn taken(head: &Head) -> Option<Head> {
     head.has(SYNC).then(|| Head::new(Kind::Taken, head.id, 0))
 }
 
-/// Gives the messages of a recording, as far as they are received, and forgets what is sent.
+/// Delivers the messages of a recording, as the program receives them. Drops messages that are sent
+/// to it.
 pub(crate) struct PlayedLink {
     player: Player,
     path: String,
     envelopes: u32,
     held: usize,
     answers: VecDeque<Head>,
-    /// Messages that wait to be received, and the bytes of those that are here.
+    /// The number of messages that wait to be received, and the bytes of those that have been read.
     waiting: u32,
     bytes: usize,
     is_over: bool,
     broken: Option<Error>,
     number: u32,
-    /// Long messages that were offered: where they lie, and how long they are.
+    /// Long messages that were offered: their positions in the file and their lengths.
     offers: HashMap<u32, (u64, usize)>,
-    /// Those that are wanted, and how far they have been read.
+    /// Accepted offers, and the number of bytes read of each.
     wanted: VecDeque<(u32, usize)>,
 }
 
 impl PlayedLink {
-    /// Opens a recording, and gives its name.
+    /// Opens a recording, and returns the name that was recorded.
     pub(crate) fn open(path: &Path, settings: &Settings) -> Result<(PlayedLink, Vec<u8>), Error> {
         let player = Player::open(path)?;
         let name = joining::name_recorded(player.opening());
-        let name = name.ok_or_else(|| player.bad("it was recorded by no endpoint"))?;
+        let name = name.ok_or_else(|| player.bad("it is not the recording of an endpoint"))?;
         let name = name.to_vec();
         let link = PlayedLink {
             player,
@@ -179,7 +181,7 @@ impl PlayedLink {
         Ok((link, name))
     }
 
-    /// Whether there is something to be given, or the end to be told.
+    /// Whether there is a message to deliver, or the end of the recording to report.
     pub(crate) fn is_ready(&self) -> bool {
         let may_read = self.waiting < self.envelopes && !self.is_over;
         let may_end = self.is_over && self.offers.is_empty();
@@ -204,13 +206,15 @@ impl PlayedLink {
         }
     }
 
-    /// The next part of a message that is wanted.
+    /// The next part of an accepted message.
     fn part(&mut self) -> Result<Option<(Head, Body)>, Error> {
         let Some((id, done)) = self.wanted.pop_front() else {
             return Ok(None);
         };
         let Some((place, len)) = self.offers.get(&id).copied() else {
-            return Err(Error::Misuse("a message is wanted that was not offered"));
+            return Err(Error::Misuse(
+                "an acceptance names a message that was not offered",
+            ));
         };
         let part = self
             .player
@@ -223,7 +227,7 @@ impl PlayedLink {
         Ok(Some((head, Body::Held(part))))
     }
 
-    /// The next message, or the offer of it.
+    /// The next message, or an offer of it.
     fn message(&mut self) -> Result<Option<(Head, Body)>, Error> {
         let Some((bytes, len)) = self.player.next_head::<HEAD>()? else {
             self.is_over = true;

@@ -1,4 +1,5 @@
-//! Links in one process, on a virtual clock, with delays, small buffers and deaths.
+//! Tests of the protocol with links in one process, on a virtual clock, with delays, small buffers
+//! and peers that die.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,7 +18,7 @@ use crate::shm::SHORT;
 use crate::testing::times;
 use crate::{Error, Message};
 
-/// What makes a run: every number comes from here, so that it can be repeated.
+/// A random generator. All random numbers of a run come from it, so that the run can be repeated.
 pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
@@ -44,8 +45,8 @@ pub(super) struct World {
     pub(super) now: u64,
     chance: Chance,
     delay: u64,
-    /// One channel for everything: answers wait behind data, and a receiver that can hold no more
-    /// leaves data in the channel.
+    /// Whether there is one channel for everything: answers then wait behind data, and a receiver
+    /// without space leaves data in the channel.
     in_band: bool,
 }
 
@@ -145,7 +146,7 @@ impl Carrier for Simulated {
             } else {
                 0
             };
-            // Longer ones have been handed over.
+            // Longer messages have been handed over.
             if eager <= EAGER && back.bytes + eager > self.bytes_max {
                 return Ok(None);
             }
@@ -159,7 +160,7 @@ impl Carrier for Simulated {
         }
         if self.world.borrow_mut().chance.below(2) == 0 {
             if let Some(place) = placer(&head, bytes.len()) {
-                // SAFETY: the placer gives memory for so many bytes.
+                // SAFETY: the placer returns memory for `bytes.len()` bytes.
                 unsafe {
                     place
                         .as_ptr()
@@ -198,7 +199,7 @@ impl Carrier for Simulated {
         2 * PART
     }
 
-    /// Some have a place where both ends reach them, and others have none.
+    /// Some reserved messages lie in memory that both ends share, and others do not.
     fn hands_over(&self, memory: &Memory) -> bool {
         memory.written().is_some() && memory.len() % 3 > 0
     }
@@ -208,7 +209,7 @@ impl Carrier for Simulated {
     }
 }
 
-/// Endpoints, each linked with each.
+/// Engines, each linked to every other.
 pub(super) struct Cluster {
     pub(super) world: Rc<RefCell<World>>,
     pub(super) nodes: Vec<Engine<Simulated>>,
@@ -252,8 +253,8 @@ impl Cluster {
         }
     }
 
-    /// Lets everything happen that can happen now, and then time pass. False when nothing was left
-    /// to happen.
+    /// Makes all progress that is possible now, and then advances the clock. Returns false if
+    /// nothing was left to happen.
     pub(super) fn step(&mut self) -> bool {
         let mut happened = false;
         for node in 0..self.nodes.len() {
@@ -264,7 +265,7 @@ impl Cluster {
         if happened {
             return true;
         }
-        // What nobody reads any more stays where it is.
+        // Frames that no engine reads any more stay in their pipes.
         let mut world = self.world.borrow_mut();
         let now = world.now;
         let due = |pipe: &Rc<RefCell<Pipe>>| {
@@ -299,10 +300,10 @@ pub(super) fn memory(bytes: &mut [u8]) -> Memory {
     Memory::one(bytes.as_mut_ptr(), bytes.len())
 }
 
-/// The same bytes, where they are sent from.
+/// A reserved message with these bytes.
 fn written(bytes: &[u8]) -> Memory {
     let written = Written::private(bytes.len() + 9).unwrap();
-    // SAFETY: there is more room than that.
+    // SAFETY: the memory has 9 bytes more.
     unsafe {
         written
             .start()
@@ -484,7 +485,7 @@ fn a_receiver_that_takes_nothing_holds_a_bounded_amount() {
     }
     while cluster.step() {}
     let last = 2 * u64::from(ENVELOPES) - 1;
-    // Everything is full of others: this one can't come.
+    // Other messages hold all envelopes, so this one cannot arrive.
     let mut got = vec![0; 300];
     let request = cluster.nodes[1].receive(Wanted::new(here, last), memory(&mut got));
     assert!(matches!(
@@ -514,7 +515,8 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
             let sent = cluster.nodes[0].send(there, tagged(tag), memory(&mut bytes), how);
             sent.unwrap()
         };
-        // More than the channel holds; then the other end reads, and this one does not know yet.
+        // Send more than the channel holds. Then the other end reads, which this end does not know
+        // yet.
         let waits: Vec<_> = (0..10).map(|tag| send(&mut cluster, tag, false)).collect();
         assert!(waits[7].is_none() && waits[8].is_some());
         while cluster.nodes[1].progress(here) {}
@@ -544,9 +546,9 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
 
 #[test]
 fn two_ends_that_send_first_need_a_channel_for_answers() {
-    // Each sends synchronously what the other waits for, then more than the other holds, which it
-    // receives only when the first send has ended. Where the answer waits behind all that,
-    // neither ever does.
+    // Each end first sends a synchronous message for which the other one waits, and then more than
+    // the other one can hold. It receives these only after its first send has ended. If answers
+    // waited behind data, neither send would ever end.
     for in_band in [false, true] {
         let mut cluster = Cluster::new(2, 4, 0, in_band);
         let links = [cluster.link(0, 1), cluster.link(1, 0)];
@@ -578,7 +580,7 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
             assert_eq!(
                 received.unwrap(),
                 EAGER,
-                "what is waited for comes either way"
+                "the awaited message arrives in either case"
             );
             let first = ended(&mut cluster, node, firsts[node]);
             match in_band {
@@ -664,7 +666,7 @@ fn what_is_not_taken_can_be_cancelled() {
         let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
         let mut bytes = vec![3; 9999];
         let mut got = vec![0; 9999];
-        // In reserved memory it is offered, too, where it cannot be handed over.
+        // A message in reserved memory is offered, too, if it cannot be handed over.
         let offered = |bytes: &mut [u8]| match seed % 3 {
             0 => written(bytes),
             _ => memory(bytes),
@@ -726,7 +728,7 @@ fn messages_for_handlers_come_beside_the_others() {
         let (bytes, eager) = match active.bytes {
             super::engine::Bytes::Whole(bytes) => (bytes, 0),
             super::engine::Bytes::Body(body) => {
-                // SAFETY: the body has so many bytes.
+                // SAFETY: the body has `body.len()` bytes.
                 let bytes =
                     unsafe { std::slice::from_raw_parts(body.as_ptr().unwrap(), body.len()) };
                 (bytes.to_vec(), body.len())
@@ -743,7 +745,7 @@ fn messages_for_handlers_come_beside_the_others() {
 fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
     let mut cluster = Cluster::new(2, 6, 3, false);
     let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
-    // Over a slice, so that it is copied in several steps.
+    // Longer than a slice, so that it is copied in several steps.
     let long: Vec<u8> = (0..2_500_000).map(|at| (at / 1000) as u8).collect();
     assert_eq!(long.len() % 3, 1);
     let count = u64::from(ENVELOPES) + 5;
@@ -777,8 +779,8 @@ fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
     assert_eq!(cluster.nodes[0].ops.pending, 0);
 }
 
-/// So many messages each way, every thousandth a long one, each full of its own number. Nothing is
-/// lost, doubled, changed or overtaken.
+/// Exchanges `count` messages in each direction. Every thousandth one is long, and each is filled
+/// with its number. No message is lost, duplicated, changed or overtaken.
 fn exchange(count: u64) {
     const WINDOW: usize = 64;
     const LONG: usize = 150;
@@ -872,7 +874,7 @@ fn a_million_messages_arrive_once_and_in_order() {
     exchange(times(500_000, 200));
 }
 
-/// By `make stress`.
+/// Runs in `make stress`.
 #[test]
 #[ignore = "takes half a minute"]
 fn a_hundred_million_messages_arrive_once_and_in_order() {

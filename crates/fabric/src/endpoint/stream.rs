@@ -1,13 +1,14 @@
-//! A link through sockets: one for data, and one for answers and credit, which nothing delays.
+//! A link through two sockets: one for data, and one for answers and credit, which data cannot
+//! delay.
 //!
 //! ```text
 //! data socket:    frame := head: 16 bytes  length: u64  payload
 //! control socket: head: 16 bytes
 //! ```
 //!
-//! The receiver reads everything that comes: eager messages come only while it has granted room and
-//! envelopes for them, and parts only of messages that it has accepted, so that it always has a
-//! place for them.
+//! The receiver reads everything that arrives. It always has space for it, because eager messages
+//! are sent only while it has granted buffer space and envelopes, and parts only for messages that
+//! it has accepted.
 
 use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
@@ -28,29 +29,30 @@ use crate::peer::Peer;
 use crate::shm::SHORT;
 use crate::{Error, Message};
 
-/// Bytes in front of each payload.
+/// The length of the header of each payload.
 const FRAME: usize = HEAD + 8;
 
-/// What is read at once where it isn't known yet what comes, at most, and as a part of what the
-/// peer may send without being asked.
+/// The size of the read buffer: at most `BUFFER`, and at most 1/`BUFFER_OF_HELD` of the bytes that
+/// may wait.
 const BUFFER: usize = 64 << 10;
 const BUFFER_OF_HELD: u64 = 8;
 
-/// After a payload so long another one is likely, which had better be read to its place than copied
-/// there: no more is read ahead of it than its beginning.
+/// After a payload of this length, another long one is likely. It should be read directly to its
+/// destination, so only its beginning (`AHEAD` bytes) is read into the buffer.
 const LONG: usize = 16 << 10;
 const AHEAD: usize = FRAME + SHORT;
 
-/// Frames up to so long are written as one piece.
+/// Frames of up to this length are copied and written in one piece.
 const SMALL: usize = 512;
 
-/// Bytes of answers that wait for room in the control socket before no more are taken.
+/// The maximum number of bytes of answers that wait for space in the control socket.
 const ANSWERS: usize = 64 << 10;
 
-/// Polls of the data socket between two of the control socket while nothing is expected from it.
+/// The control socket is polled once per this many polls of the data socket, while no answer is
+/// expected.
 const SELDOM: u32 = 16;
 
-/// Places in [`StreamLink::ended`].
+/// Indices of [`StreamLink::ended`].
 const DATA: usize = 0;
 const CONTROL: usize = 1;
 
@@ -59,36 +61,38 @@ pub(crate) struct StreamLink {
     pub(crate) control: Arc<Peer>,
     limits: Limits,
     direct: Option<Box<Direct>>,
-    /// Read and not handled: `start..end`.
+    /// `start..end` holds bytes that have been read and not handled.
     buffer: Block,
     start: usize,
     end: usize,
-    /// The last payload that has come was [`LONG`].
+    /// The last received payload had at least [`LONG`] bytes.
     was_long: bool,
-    /// The socket gave less than there was room for: it had no more.
+    /// The last read did not fill the buffer, so the socket is empty.
     is_empty: bool,
     incoming: Option<Incoming>,
-    /// A frame that has partly been written.
+    /// A frame that has been written in part.
     outgoing: Option<Outgoing>,
-    /// Heads that the control socket had no room for.
+    /// Heads that wait for space in the control socket.
     answers: Vec<u8>,
-    /// Whether data and answers waited for room in their sockets when that was last asked for.
+    /// Whether data and answers waited for space in their sockets at the last call of
+    /// `full_changes`.
     full: [bool; 2],
-    /// Answers that came, and the beginning of the next one.
+    /// Received answers, and the beginning of the next one.
     heard: VecDeque<Head>,
     cut: Vec<u8>,
     polls: u32,
-    /// Answers that will come.
+    /// The number of answers that the peer still has to send.
     expected: usize,
-    /// The peer sends nothing more by its sockets for data and for answers. It has gone when both
-    /// say so: one may say it before the other has brought the last answer.
+    /// The peer has closed its data socket or control socket. The link ends only when both are
+    /// closed, because the data socket may end before the last answer has arrived.
     ended: [bool; 2],
-    /// What we have sent and the peer has not given back.
+    /// Credit that we have used and the peer has not returned.
     used: Credit,
-    /// What the peer sent: not given back, and of that what may be.
+    /// Credit that the peer has used and we have not returned (`lent`), and the part of it that we
+    /// may return (`due`).
     lent: Credit,
     due: Credit,
-    /// The terms with what each end has granted the other last.
+    /// The terms of both ends, with the buffer space that each end granted last.
     ours: Terms,
     theirs: Terms,
 }
@@ -100,18 +104,18 @@ struct Credit {
 }
 
 impl Credit {
-    /// Whether a message of so many bytes may be sent yet to an end with these terms.
+    /// Whether a message of this length may be sent now to an end with these terms.
     fn allows(&self, bytes: usize, terms: &Terms) -> bool {
         self.envelopes < terms.envelopes && (self.bytes + bytes) as u64 <= terms.held
     }
 
-    /// Whether so much is used that the sender will soon need some back.
+    /// Whether at least half of the credit is used, so that the sender will soon need some back.
     fn is_short(&self, terms: &Terms) -> bool {
         self.envelopes >= terms.envelopes / 2 || self.bytes as u64 >= terms.held / 2
     }
 }
 
-/// A payload that is coming.
+/// A payload that is being received.
 struct Incoming {
     head: Head,
     len: usize,
@@ -124,7 +128,7 @@ enum Place {
     Block(Block),
 }
 
-// SAFETY: the place belongs to a receive that is under way, whose memory belongs to no thread.
+// SAFETY: the place belongs to a receive in progress, whose memory belongs to no thread.
 unsafe impl Send for Place {}
 
 struct Outgoing {
@@ -133,13 +137,13 @@ struct Outgoing {
     rest: Rest,
 }
 
-/// Where the rest of a frame is that has partly been written.
+/// The rest of a frame that has been written in part.
 enum Rest {
-    /// Where it was: the same frame is sent again.
+    /// It is still in the caller's memory: the caller sends the same frame again.
     Same,
-    /// What has not been written of it, whose memory may be used again.
+    /// A copy of the unwritten bytes. The original memory may be used again.
     Copied(Vec<u8>),
-    /// All of it, in memory that is kept for it.
+    /// The whole frame, whose memory is kept until it is written.
     Kept { header: [u8; FRAME], memory: Memory },
 }
 
@@ -177,7 +181,7 @@ impl StreamLink {
         })
     }
 
-    /// Whether something has been read and not handled.
+    /// Whether received bytes have not been handled yet.
     pub(crate) fn is_ready(&self) -> bool {
         let has_unread = |peer: &Peer| peer.line().has_unread();
         !self.heard.is_empty()
@@ -186,8 +190,8 @@ impl StreamLink {
             || has_unread(&self.control)
     }
 
-    /// The sockets that have to take something before anything goes on, and did not have to when
-    /// this was last asked; and the other way round.
+    /// The sockets that have begun or ceased to wait for space since the last call, and whether
+    /// they wait now.
     pub(crate) fn full_changes(&mut self) -> impl Iterator<Item = (&Arc<Peer>, bool)> {
         let full = [self.outgoing.is_some(), !self.answers.is_empty()];
         let before = std::mem::replace(&mut self.full, full);
@@ -198,7 +202,8 @@ impl StreamLink {
         changes.map(|(change, _)| change)
     }
 
-    /// Writes on at a frame whose memory was copied. False while it is not all written.
+    /// Continues to write a frame that was copied or kept. Returns false while a frame is not
+    /// completely written.
     fn finish_rest(&mut self) -> Result<bool, Error> {
         let Some(outgoing) = &mut self.outgoing else {
             return Ok(true);
@@ -226,7 +231,7 @@ impl StreamLink {
         Ok(true)
     }
 
-    /// Reads what the control socket has. Credit counts at once.
+    /// Reads all heads from the control socket. Credit takes effect at once.
     fn listen(&mut self) -> Result<(), Error> {
         loop {
             let mut bytes = [0; 64 * HEAD];
@@ -249,14 +254,18 @@ impl StreamLink {
                         self.expected -= 1;
                         self.heard.push_back(head);
                     }
-                    _ => return Err(Error::PeerMisbehaved("it answers what was not asked")),
+                    _ => {
+                        return Err(Error::PeerMisbehaved(
+                            "it answers a message that was not sent",
+                        ))
+                    }
                 }
             }
             self.cut.drain(..whole);
         }
     }
 
-    /// The next head in the buffer, and how long its payload is.
+    /// The next head in the buffer, and the length of its payload.
     fn parse(&self) -> Result<Option<(Head, usize)>, Error> {
         if self.end - self.start < FRAME {
             return Ok(None);
@@ -270,14 +279,18 @@ impl StreamLink {
             Kind::Part => PART_MAX,
             Kind::Remote => REMOTE,
             Kind::Offer | Kind::Withdraw => SHORT,
-            _ => return Err(Error::PeerMisbehaved("an answer comes by the way for data")),
+            _ => {
+                return Err(Error::PeerMisbehaved(
+                    "it sends an answer on the data socket",
+                ))
+            }
         };
         let len = usize::try_from(word(16)).ok().filter(|len| *len <= max);
         let len = len.ok_or(Error::PeerMisbehaved("a frame is longer than was agreed"))?;
         Ok(Some((head, len)))
     }
 
-    /// Counts a message that begins.
+    /// Counts the credit of a new message.
     fn count(&mut self, head: &Head, len: usize) -> Result<(), Error> {
         if matches!(head.kind, Kind::Eager | Kind::Offer) {
             self.lent.envelopes += 1;
@@ -291,7 +304,7 @@ impl StreamLink {
         Ok(())
     }
 
-    /// Takes a payload out of the buffer, or begins to read it to where it belongs.
+    /// Takes a payload out of the buffer, or begins to read it to its destination.
     fn begin(
         &mut self,
         head: Head,
@@ -325,7 +338,7 @@ impl StreamLink {
         self.go_on()
     }
 
-    /// Reads on at the payload that is coming. The frame when it is all there.
+    /// Continues to read the current payload. Returns the frame when it is complete.
     fn go_on(&mut self) -> Result<Option<(Head, Body)>, Error> {
         let ahead = self.ahead();
         let Some(incoming) = &mut self.incoming else {
@@ -333,10 +346,10 @@ impl StreamLink {
         };
         while incoming.got < incoming.len {
             let rest = incoming.len - incoming.got;
-            // SAFETY: the place has so many bytes, and nobody else uses them now.
+            // SAFETY: the place has `rest` bytes there, which are not otherwise used now.
             let place =
                 unsafe { std::slice::from_raw_parts_mut(incoming.into.at(incoming.got), rest) };
-            // What follows comes along: the next head most of all.
+            // Also read the bytes that follow, which usually begin with the next head.
             let after = self.buffer.bytes_mut(0, ahead);
             match read(
                 &self.data,
@@ -369,7 +382,7 @@ impl StreamLink {
         Ok(Some((head, body)))
     }
 
-    /// No more data comes. That is the link's end once no more answers come, either.
+    /// Handles the end of the data socket. The link ends when the control socket has ended, too.
     fn at_end(&mut self) -> Result<Option<(Head, Body)>, Error> {
         self.ended[DATA] = true;
         match self.ended[CONTROL] {
@@ -378,13 +391,13 @@ impl StreamLink {
         }
     }
 
-    /// The sockets by which nothing more comes.
+    /// The sockets that the peer has closed.
     pub(crate) fn ended(&self) -> impl Iterator<Item = &Arc<Peer>> {
         let sockets = [&self.data, &self.control].into_iter().zip(self.ended);
         sockets.filter_map(|(socket, has_ended)| has_ended.then_some(socket))
     }
 
-    /// How many bytes are read at once where it isn't known yet what comes.
+    /// The number of bytes to read into the buffer.
     fn ahead(&self) -> usize {
         match self.was_long {
             true => AHEAD.min(self.buffer.size()),
@@ -392,7 +405,7 @@ impl StreamLink {
         }
     }
 
-    /// Tells the peer how many bytes of messages may wait here, but no more than was agreed.
+    /// Tells the peer how many bytes of its messages may wait here, limited to the agreed number.
     pub(crate) fn set_window(&mut self, bytes: u64) -> Result<(), Error> {
         let window = self.limits.ours.held.min(bytes);
         if std::mem::replace(&mut self.ours.held, window) != window {
@@ -409,7 +422,7 @@ impl StreamLink {
             return Ok(());
         }
         let terms = &self.ours;
-        // A sender that has little left is told of everything at once.
+        // Return all credit at once to a sender that has little left.
         let is_short = lent.is_short(terms);
         if is_short || due.envelopes >= terms.envelopes / 4 || due.bytes as u64 >= terms.held / 4 {
             let head = Head::new(Kind::Credit, due.envelopes, due.bytes as u64);
@@ -436,14 +449,14 @@ impl StreamLink {
 impl Place {
     fn at(&self, offset: usize) -> *mut u8 {
         match self {
-            // SAFETY: the place has more bytes than that.
+            // SAFETY: the place has more than `offset` bytes.
             Place::Direct(start) => unsafe { start.as_ptr().add(offset) },
             Place::Block(block) => block.range(offset, 0),
         }
     }
 }
 
-/// Writes a frame from byte `from` on. Gives how far it came.
+/// Writes a frame from byte `from` on. Returns the number of bytes written so far.
 fn write_frame(
     data: &Peer,
     header: &[u8; FRAME],
@@ -455,8 +468,8 @@ fn write_frame(
         let mut frame = [0; SMALL];
         frame[..FRAME].copy_from_slice(header);
         let into = frame[FRAME..].as_mut_ptr();
-        // SAFETY: the array has so many bytes, and whoever sends promised that the memory stays as
-        // it is meanwhile.
+        // SAFETY: the array has `SMALL` bytes, and the sender has promised not to change the memory
+        // meanwhile.
         unsafe { payload.memory.gather(payload.offset, into, payload.len) };
         return Ok(from + write(data, &[IoSlice::new(&frame[from..whole])])?);
     }
@@ -472,7 +485,7 @@ fn write_frame(
             .memory
             .pieces(payload.offset + skip, payload.len - skip, |piece, len| {
                 if count < slices.len() {
-                    // SAFETY: whoever sends promised that the memory stays as it is meanwhile.
+                    // SAFETY: the sender has promised not to change the memory meanwhile.
                     slices[count] = IoSlice::new(unsafe { std::slice::from_raw_parts(piece, len) });
                     count += 1;
                 }
@@ -492,23 +505,28 @@ fn buffer_size(ours: &Terms) -> usize {
 fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
     if head.id > used.envelopes || bytes > used.bytes {
-        return Err(Error::PeerMisbehaved("it gives back what it was not sent"));
+        return Err(Error::PeerMisbehaved(
+            "it returns more credit than was used",
+        ));
     }
     used.envelopes -= head.id;
     used.bytes -= bytes;
     Ok(())
 }
 
-/// Of what was agreed, the peer may grant less, and then more again.
+/// Sets the buffer space that the peer grants. It may grant less than was agreed, and later more
+/// again.
 fn granted(theirs: &mut Terms, agreed: &Terms, head: &Head) -> Result<(), Error> {
     if head.value > agreed.held {
-        return Err(Error::PeerMisbehaved("it grants more room than was agreed"));
+        return Err(Error::PeerMisbehaved(
+            "it grants more buffer space than was agreed",
+        ));
     }
     theirs.held = head.value;
     Ok(())
 }
 
-/// Bytes that a message takes of the receiver's room.
+/// The receiver's buffer space that a message takes, in bytes.
 fn held(kind: Kind, len: usize) -> usize {
     match kind {
         Kind::Eager if len > SHORT => len,
@@ -551,8 +569,8 @@ impl Carrier for StreamLink {
         }
         let sent = write_frame(&self.data, &header, payload, from)?;
         if sent < FRAME + len && head.kind == Kind::Part {
-            // Its memory stays as it is until all of it is sent: the same frame is sent again from
-            // here on.
+            // A part's memory stays unchanged until it is sent, so the caller sends the same frame
+            // again, from `sent` on.
             self.outgoing = Some(Outgoing {
                 head: *head,
                 sent,
@@ -575,7 +593,7 @@ impl Carrier for StreamLink {
             let skip = sent.saturating_sub(FRAME);
             let start = rest.len();
             rest.resize(start + len - skip, 0);
-            // SAFETY: the vector was just given room for so many bytes.
+            // SAFETY: the vector has just been resized to hold these bytes.
             unsafe {
                 let into = rest.as_mut_ptr().add(start);
                 payload
@@ -676,7 +694,7 @@ impl Carrier for StreamLink {
         unsafe { direct::fetch(&mut self.direct, address, into, len) }
     }
 
-    /// None: a frame that is partly written can't be withdrawn.
+    /// 0, because a frame that is written in part cannot be withdrawn.
     fn early_max(&self) -> usize {
         0
     }
@@ -696,7 +714,8 @@ impl Carrier for StreamLink {
     }
 }
 
-/// Writes without waiting. 0 where there is no room; then the same bytes come next.
+/// Writes without waiting. Returns 0 if there is no space; the next call must then pass the same
+/// bytes.
 fn write(peer: &Peer, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
     match peer.line().send(slices) {
         Ok(sent) => Ok(sent),
@@ -705,7 +724,7 @@ fn write(peer: &Peer, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
     }
 }
 
-/// What a read that does not wait has brought.
+/// The result of a read that does not wait.
 enum Read {
     Bytes(usize),
     Nothing,
@@ -735,11 +754,11 @@ mod tests {
     use crate::testing::Random;
     use crate::Transport;
 
-    /// A way from one link to another by which as many bytes come as we let.
+    /// A channel from one link to another that carries as many bytes as the test permits.
     struct Wire {
         from: UnixStream,
         to: UnixStream,
-        /// Read, and not written yet.
+        /// Bytes that have been read and not written yet.
         rest: Vec<u8>,
     }
 
@@ -764,7 +783,7 @@ mod tests {
 
     fn ends() -> Ends {
         let mut wires = Vec::new();
-        // What the links hold of one channel.
+        // The links' ends of one channel.
         let mut channel = || {
             let [near, far] = [(); 2].map(|()| UnixStream::pair().unwrap());
             for (from, to) in [(&near.1, &far.1), (&far.1, &near.1)] {
@@ -794,8 +813,9 @@ mod tests {
 
     const LENGTHS: [usize; 10] = [0, 1, 24, 25, 3000, 65_536, 65_537, 300_000, 20, 700_000];
 
-    /// Sends all lengths both ways, some synchronously, with so many bytes at a time at most, until
-    /// all has ended or `lost` bytes have been allowed.
+    /// Sends messages of all lengths both ways, some synchronously, over wires that carry a limited
+    /// number of bytes at a time, until all operations have ended or `lost` bytes have been
+    /// carried.
     fn exchange(seed: u64, lost: Option<usize>) {
         let mut random = Random::new(seed);
         let (mut engines, links, mut wires) = ends();
@@ -849,7 +869,7 @@ mod tests {
         }
         assert!(
             pending.is_empty(),
-            "seed {seed}: {} wait for ever",
+            "seed {seed}: {} never end",
             pending.len()
         );
         if lost.is_none() {
@@ -857,7 +877,8 @@ mod tests {
         }
     }
 
-    /// A link with many others beside it gets less of the room, and more again when they have gone.
+    /// Each link gets less buffer space while there are many links, and more again when the others
+    /// have ended.
     #[test]
     fn windows_get_smaller_and_larger() {
         let (mut engines, links, mut wires) = ends();
@@ -883,7 +904,11 @@ mod tests {
             let sent = engines[0].send(links[0], head, memory, How::default());
             pending.extend(sent.unwrap());
         }
-        assert_eq!(pending.len(), 8, "more bytes than may wait are offered");
+        assert_eq!(
+            pending.len(),
+            8,
+            "messages that exceed the buffer space are offered"
+        );
         grant(&mut engines, 1050);
         let memory = Memory::one(bytes[0].as_mut_ptr(), bytes[0].len());
         for at in 0..8 {
@@ -913,8 +938,8 @@ mod tests {
         }
     }
 
-    /// As an endpoint ends its links: it sends nothing more, and waits until the peer has read
-    /// everything. By TCP the end of the data may come before the last answer.
+    /// The sequence by which an endpoint ends its links: it stops sending, and waits until the peer
+    /// has read everything. Over TCP, the end of the data may arrive before the last answer.
     #[test]
     fn an_answer_may_come_after_the_end_of_the_data() {
         let (mut engines, links, mut wires) = ends();

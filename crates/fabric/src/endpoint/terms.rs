@@ -1,4 +1,5 @@
-//! What each end of a link says of itself when the link is made, and what follows from both.
+//! The terms that each end of a link states when the link is made, and the limits that follow from
+//! them.
 //!
 //! ```text
 //! terms := eager: u32  envelopes: u32  held: u64  fetches: u64  address: u64  proof: 16 bytes        little-endian
@@ -8,19 +9,19 @@ use super::direct;
 use super::settings::{Settings, NEVER, PART_MAX};
 use crate::{Error, Transport};
 
-/// What an end permits its peer, and what the peer needs to know of it.
+/// The limits that an end sets for its peer, and other data that the peer needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// The longest message that it takes without having asked for it.
+    /// The longest eager message that it accepts.
     pub(crate) eager: u32,
-    /// Messages that may wait at it.
+    /// The number of messages that may wait at it.
     pub(crate) envelopes: u32,
-    /// Bytes of such messages, over sockets.
+    /// The bytes of such messages, over sockets.
     pub(crate) held: u64,
-    /// It reads messages at least this long from their sender's memory.
+    /// It reads messages of at least this length from their sender's memory.
     pub(crate) fetches: u64,
-    /// Where these bytes of its are in its memory, so that whoever reads there can tell that it
-    /// reads the right process. 0: nobody is to.
+    /// The address of `proof` in its memory. A peer that reads `proof` there knows that it reads
+    /// the right process. 0 if no peer may read its memory.
     pub(crate) address: u64,
     pub(crate) proof: [u8; 16],
 }
@@ -73,7 +74,7 @@ impl Terms {
             address: long(24),
             proof: std::array::from_fn(|i| bytes[32 + i]),
         };
-        // Without room for one message of each kind nothing would ever go.
+        // Without buffer space for one message of each kind, no message could ever be sent.
         match terms.eager > 0 && terms.envelopes > 0 && terms.held >= u64::from(terms.eager) {
             true => Ok(terms),
             false => Err(Error::PeerMisbehaved("its terms make no sense")),
@@ -85,10 +86,10 @@ fn is_local(transport: &Transport) -> bool {
     matches!(transport, Transport::Shm | Transport::Unix)
 }
 
-/// What one end of a link goes by.
+/// The limits that one end of a link observes.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    /// The longest message that it sends at once.
+    /// The longest message that it sends eagerly.
     pub(crate) eager: usize,
     /// The longest part that it sends.
     pub(crate) part: usize,
@@ -114,14 +115,15 @@ impl Limits {
             ours,
             theirs,
         };
-        // A peer elsewhere reads nothing here, whatever it claims, and is to know no addresses.
+        // A peer on another host cannot read our memory, whatever it states, and must get no
+        // addresses.
         if !is_local(transport) {
             limits.theirs.fetches = NEVER as u64;
         }
         limits
     }
 
-    /// Between two ends with default settings.
+    /// The limits between two ends with default settings.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn usual(transport: &Transport) -> Limits {
         let settings = Settings::default();
@@ -129,7 +131,7 @@ impl Limits {
         Limits::new(&settings, transport, terms, terms)
     }
 
-    /// Messages at least this long the peer reads from our memory.
+    /// The peer reads messages of at least this length from our memory.
     pub(crate) fn fetched_from(&self) -> usize {
         usize::try_from(self.theirs.fetches).unwrap_or(NEVER)
     }

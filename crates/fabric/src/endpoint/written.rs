@@ -1,4 +1,4 @@
-//! Memory that a message is written into, until it has been sent.
+//! The memory of a reserved message, until it has been sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::message::Filled;
 use crate::shm::{Arena, Extent};
 use crate::{Error, Message};
 
-/// Memory of this process's own, or memory that the receiver reads, too.
+/// Private memory of this process, or memory that is shared with the receiver.
 pub(crate) struct Written {
     start: *mut u8,
     len: usize,
@@ -20,7 +20,7 @@ enum Place {
     Shared(Extent),
 }
 
-// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw
+// SAFETY: `place` keeps the memory. It belongs to no thread, and is accessed only through a raw
 // pointer.
 unsafe impl Send for Written {}
 // SAFETY: as for Send.
@@ -35,7 +35,7 @@ impl Written {
         }
     }
 
-    /// Memory of this process's own.
+    /// Private memory of this process.
     pub(crate) fn private(len: usize) -> Result<Written, Error> {
         let block = Block::new(len)?;
         Ok(Written {
@@ -53,7 +53,7 @@ impl Written {
         self.len
     }
 
-    /// Its place in memory that both ends of a link share, if it is that link's.
+    /// Its extent, if it lies in this arena.
     pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
         match &self.place {
             Place::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
@@ -65,7 +65,7 @@ impl Written {
         matches!(self.place, Place::Private(_))
     }
 
-    /// The first `len` bytes as a message, where they lie. None where they are a peer's, too.
+    /// The first `len` bytes as a message, without copying. Returns `None` for shared memory.
     pub(crate) fn to_message(&self, len: usize) -> Option<Message> {
         match &self.place {
             Place::Private(filled) => Some(Message::of_filled(filled.clone(), len)),

@@ -4,13 +4,14 @@ use super::*;
 use crate::config::Sizes;
 use crate::token::random;
 
-/// A connection attempt. Send [`ClientSide::start`], then feed it.
+/// A connection attempt. Send [`ClientSide::start`], then pass received bytes to
+/// [`ClientSide::receive`].
 pub(crate) struct ClientSide<'a> {
     token: Option<&'a Token>,
-    /// Without a proof from the server the client does not go on (TCP).
+    /// Whether the client stops if the server gives no proof (TCP).
     insist: bool,
     opening: &'a [u8],
-    /// For messages to people.
+    /// The server's name, for error messages.
     server: &'a str,
     hello: [u8; HELLO],
     state: State,
@@ -19,7 +20,7 @@ pub(crate) struct ClientSide<'a> {
 
 enum State {
     Challenge,
-    /// The reason of a refusal that came in place of a challenge or a verdict.
+    /// The reason of a refusal, which came instead of a challenge or a verdict.
     Reason {
         code: u8,
         len: usize,
@@ -30,7 +31,7 @@ enum State {
     },
 }
 
-/// What the two ends have agreed on.
+/// The result of the handshake.
 #[derive(Debug)]
 pub(crate) struct Agreed {
     pub(crate) sizes: Sizes,
@@ -85,7 +86,7 @@ impl<'a> ClientSide<'a> {
         self.hello.to_vec()
     }
 
-    /// How many more bytes may be read.
+    /// The number of bytes that may be read next.
     pub(crate) fn wants(&self) -> usize {
         let whole = match self.state {
             State::Challenge => CHALLENGE,
@@ -96,7 +97,7 @@ impl<'a> ClientSide<'a> {
         whole.saturating_sub(self.buffer.len())
     }
 
-    /// Takes bytes that came, no more than [`ClientSide::wants`].
+    /// Handles received bytes, at most [`ClientSide::wants`].
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<Step, Error> {
         self.buffer.extend_from_slice(bytes);
         if matches!(self.state, State::Challenge) {
@@ -105,7 +106,7 @@ impl<'a> ClientSide<'a> {
                 return Err(Error::NotManganese(self.server.into()));
             }
         }
-        // An empty reason is complete as soon as it begins.
+        // An empty reason is complete at once.
         while self.wants() == 0 {
             let buffer = std::mem::take(&mut self.buffer);
             match self.state {
@@ -168,7 +169,7 @@ impl<'a> ClientSide<'a> {
             }
             _ if self.insist => {
                 return Err(Error::Auth(format!(
-                    "{} does not prove who it is",
+                    "{} does not prove that it has the token",
                     self.server
                 )))
             }
@@ -194,7 +195,9 @@ impl<'a> ClientSide<'a> {
 
     fn refused(&mut self, code: u8, len: usize) -> Result<(), Error> {
         if len > REASON_MAX {
-            return Err(Error::PeerMisbehaved("its reason for refusing is too long"));
+            return Err(Error::PeerMisbehaved(
+                "the reason of its refusal is too long",
+            ));
         }
         self.state = State::Reason { code, len };
         Ok(())

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::config::Sizes;
 use crate::token::random;
 
-/// A client that has connected and not yet shown who it is.
+/// A client that has connected and not yet authenticated.
 pub(crate) struct ServerSide {
-    /// None where no token is asked for.
+    /// `None` if no token is required.
     known: Option<Known>,
     /// Transports that may be used on this socket.
     allowed: &'static [Transport],
@@ -16,15 +16,14 @@ pub(crate) struct ServerSide {
     buffer: Vec<u8>,
 }
 
-/// The tokens that a server admits, and the channel to which proofs are bound where it is
-/// encrypted.
+/// The tokens that a server admits, and the channel to which proofs are bound if it is encrypted.
 pub(crate) struct Known {
     pub(crate) tokens: Arc<Vec<Token>>,
     pub(crate) channel: Option<[u8; 32]>,
 }
 
 impl Known {
-    /// The token that a hello names, as it is proved here.
+    /// The token that a hello names, bound to the channel if that is encrypted.
     fn find(&self, hello: &[u8; HELLO]) -> Option<Box<Token>> {
         let found = self
             .tokens
@@ -52,16 +51,16 @@ enum State {
 pub(crate) enum Progress {
     /// More bytes are needed.
     More,
-    /// Send these, then go on.
+    /// Send these bytes, then continue.
     Send(Vec<u8>),
-    /// Authenticated, and waits for the application's verdict.
+    /// The client has authenticated, and waits for the application's verdict.
     Done {
         transport: Transport,
         opening: Vec<u8>,
-        /// Whose token was proved, where one was asked for.
+        /// The token that was proved, if one was required.
         token: Option<TokenId>,
     },
-    /// Send these, if any, and close. The text is for the log.
+    /// Send these bytes, if there are any, and close. The text is for the log.
     Fail(Vec<u8>, String),
 }
 
@@ -75,7 +74,7 @@ impl ServerSide {
         }
     }
 
-    /// How many more bytes may be read; 0 when it is over.
+    /// The number of bytes that may be read next, or 0 when the handshake is over.
     pub(crate) fn wants(&self) -> usize {
         let whole = match &self.state {
             State::Hello => HELLO,
@@ -85,17 +84,17 @@ impl ServerSide {
         whole.saturating_sub(self.buffer.len())
     }
 
-    /// Takes bytes that came, no more than [`ServerSide::wants`].
+    /// Handles received bytes, at most [`ServerSide::wants`].
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Progress {
         debug_assert!(bytes.len() <= self.wants());
         self.buffer.extend_from_slice(bytes);
-        // Whoever speaks something else altogether is told so at its first bytes.
+        // Refuse a client that speaks another protocol at its first bytes.
         let start = self.buffer.len().min(MAGIC.len());
         if matches!(self.state, State::Hello) && self.buffer[..start] != MAGIC[..start] {
             self.state = State::Over;
             return match crate::tls::is_tls(&self.buffer) {
-                // It sees who is here by the first bytes.
-                true => fail(Refusal::Protocol, "nothing is encrypted here".into()),
+                // The client recognises our protocol by the first bytes of the refusal.
+                true => fail(Refusal::Protocol, "this address is not encrypted".into()),
                 false => Progress::Fail(Vec::new(), "it does not speak our protocol".into()),
             };
         }
@@ -114,7 +113,7 @@ impl ServerSide {
                 nonce,
                 token,
             } => answer(&hello, transport, &nonce, token.as_deref(), buffer),
-            State::Over => Progress::Fail(Vec::new(), "it spoke after the end".into()),
+            State::Over => Progress::Fail(Vec::new(), "it sent data after the handshake".into()),
         }
     }
 
@@ -165,9 +164,9 @@ impl ServerSide {
     }
 }
 
-/// What is said about a token that is not among those of the server.
+/// The answer to a token that is not among the server's.
 const UNKNOWN: &str =
-    "the server does not know this token: it is of another server, or was revoked";
+    "the server does not know this token: it belongs to another server, or was revoked";
 
 fn answer(
     hello: &[u8; HELLO],
@@ -186,7 +185,7 @@ fn answer(
         let shown = blake3::Hash::from_slice(&answer).ok();
         // Hashes compare in constant time.
         if shown != Some(transcript.client_proof(token)) {
-            let why = "the token is not the server's";
+            let why = "the proof does not match the server's token";
             return Progress::Fail(verdict(Some(Refusal::Auth), why), why.into());
         }
     }
@@ -197,7 +196,7 @@ fn answer(
     }
 }
 
-/// The verdict that lets a client in.
+/// The verdict that accepts a client.
 pub(crate) fn accepted(sizes: &Sizes, welcome: &[u8]) -> Result<Vec<u8>, Error> {
     if welcome.len() > WELCOME_MAX {
         return Err(Error::TooLong {
@@ -212,22 +211,22 @@ pub(crate) fn accepted(sizes: &Sizes, welcome: &[u8]) -> Result<Vec<u8>, Error> 
     Ok(bytes)
 }
 
-/// The verdict that sends a client away for the application's reason.
+/// The verdict that refuses a client for the application's reason.
 pub(crate) fn refused(why: &str) -> Vec<u8> {
     verdict(Some(Refusal::Application), why)
 }
 
-/// The same, for now: it may come again.
+/// The verdict that refuses a client for now. It may try again.
 pub(crate) fn put_off(why: &str) -> Vec<u8> {
     verdict(Some(Refusal::Later), why)
 }
 
-/// The verdict on a client whose role does not permit what it wants.
+/// The verdict on a client whose role does not permit its request.
 pub(crate) fn not_permitted(why: &str) -> Vec<u8> {
     verdict(Some(Refusal::Role), why)
 }
 
-/// What a client hears that may not even begin.
+/// The refusal of a client before the handshake.
 pub(crate) fn forbidden(why: &str) -> Vec<u8> {
     match fail(Refusal::Auth, why.into()) {
         Progress::Fail(bytes, _) => bytes,

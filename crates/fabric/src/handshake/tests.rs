@@ -18,7 +18,7 @@ fn known(token: Option<Token>) -> Option<Known> {
     })
 }
 
-/// Runs both sides against each other, `piece` bytes at a time. Gives what each came to.
+/// Runs both sides against each other, `piece` bytes at a time. Returns the result of each side.
 fn run(
     mut client: ClientSide<'_>,
     mut server: ServerSide,
@@ -110,7 +110,7 @@ fn an_identifier_proves_nothing() {
     hello[ID..].copy_from_slice(&wrong.id().0);
     let mut impostor = ServerSide::new(known(Some(wrong.clone())), ANY);
     let Progress::Send(challenge) = impostor.receive(&hello) else {
-        panic!("it goes on");
+        panic!("the server continues");
     };
     let error = client.receive(&challenge).unwrap_err();
     assert!(
@@ -118,7 +118,7 @@ fn an_identifier_proves_nothing() {
         "{error}"
     );
 
-    // Likewise a client, which is refused.
+    // A client that knows only the identifier is refused.
     let mut server = ServerSide::new(known(Some(right.clone())), ANY);
     let client = ClientSide::new(&Transport::Tcp, Some(&wrong), b"op", "it").unwrap();
     let mut hello = client.start();
@@ -148,7 +148,7 @@ fn the_server_learns_whose_token_it_is() {
                 panic!("it knows the token");
             };
             let Ok(Step::Send(answer)) = client.receive(&challenge) else {
-                panic!("the client goes on");
+                panic!("the client continues");
             };
             match server.receive(&answer) {
                 Progress::Done { token: found, .. } => assert_eq!(found, Some(token.id())),
@@ -171,7 +171,7 @@ fn tokens_are_wanted_where_they_must_be() {
         matches!(&error, Error::Auth(why) if why.contains("wants a token")),
         "{error}"
     );
-    // A server that asks for none has proved nothing.
+    // A server that requires no token has proved nothing.
     let error = go(Transport::Tcp, Some(&right), None).unwrap_err();
     assert!(
         matches!(&error, Error::Auth(why) if why.contains("prove")),
@@ -216,7 +216,7 @@ fn refusals_carry_their_reason() {
             other => panic!("{other}"),
         }
     }
-    // Nothing that would confuse a terminal.
+    // Control characters do not reach the terminal.
     let bytes = refused("a\x1b[2Jb");
     let (agreed, _) = run(client(), ServerSide::new(None, ANY), &bytes, 99);
     assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why == "a [2Jb"));
@@ -224,7 +224,7 @@ fn refusals_carry_their_reason() {
     let (agreed, _) = run(client(), ServerSide::new(None, &[Transport::Unix]), b"", 99);
     assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why.contains("only unix")));
 
-    // Whether it is worth coming again is not a matter of words.
+    // The code of a refusal, and not its text, tells whether to try again.
     let (agreed, _) = run(client(), ServerSide::new(None, ANY), &put_off("full"), 99);
     assert!(matches!(agreed.unwrap_err(), Error::NotNow(why) if why == "full"));
     let bytes = refused("not now: full");
@@ -298,7 +298,7 @@ fn lengths_are_limited() {
     assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
 }
 
-/// Seeds that no end takes any more would test nothing.
+/// Seeds that no end accepts any more would test nothing.
 #[test]
 fn the_seeds_of_the_fuzz_target_are_of_this_version() {
     let seed = |name: &str| {

@@ -1,6 +1,6 @@
-//! Broadcast connections of a job: one of its processes writes, others read.
+//! Broadcast connections of a job: one process writes, and others read.
 //!
-//! A reader comes to the writer's door with an opening of its own, next to those of links:
+//! A reader connects to the writer's listener with its own kind of opening:
 //!
 //! ```text
 //! opening := "MgnB" version: u8  number: u32  rank: u32  name of the job
@@ -19,7 +19,8 @@ use crate::{Broadcast, Config, Connection, Error, Incoming, Message, Receiver, S
 const MAGIC: [u8; 4] = *b"MgnB";
 const VERSION: u8 = 1;
 
-/// The writer's memory for messages holds so many of the longest, and at least so many bytes.
+/// The writer's memory holds `MESSAGES` messages of the longest length, and at least `POOL_MIN`
+/// bytes.
 const MESSAGES: usize = 8;
 const POOL_MIN: usize = 2 << 20;
 const LONGEST_MIN: usize = 4096;
@@ -38,28 +39,28 @@ struct Open {
     news: Condvar,
 }
 
-/// Locked inside of the lock of `broadcast`, never around it.
+/// Lock this after `broadcast`, never before it.
 #[derive(Default)]
 struct Queue {
-    /// Those who came while somebody was sending.
+    /// Readers that connected while a thread was sending.
     waiting: Vec<Incoming>,
-    /// How often some were let in.
+    /// How often waiting readers were accepted.
     admitted: u64,
 }
 
-/// The writing end of a broadcast connection. Dropping it ends the connection: readers get what was
-/// sent, and then [`Error::Closed`].
+/// The writing end of a broadcast connection. Dropping it ends the connection: readers get all sent
+/// messages, and then [`Error::Closed`].
 pub struct Writer {
     shared: Arc<Shared>,
     number: u32,
     open: Arc<Open>,
 }
 
-/// The reading end of a broadcast connection. Dropping it ends it for this process.
+/// The reading end of a broadcast connection. Dropping it ends the connection for this process.
 #[derive(Debug)]
 pub struct Reader {
     receiver: Receiver,
-    /// Its end would be the connection's.
+    /// Kept because dropping it would end the connection.
     _sender: Sender,
 }
 
@@ -95,25 +96,25 @@ impl Broadcasts {
         })
     }
 
-    /// Lets a reader in; gives it back where the connection is not open.
+    /// Accepts a reader. Returns it if the connection is not open.
     pub(super) fn let_in(&self, number: u32, incoming: Incoming) -> Option<Incoming> {
         let Some(open) = lock(&self.open).get(&number).cloned() else {
             return Some(incoming);
         };
         let mut queue = lock(&open.queue);
-        // Those who have lost patience come again.
+        // Readers whose timeout has passed connect again.
         queue.waiting.retain(|waiting| !waiting.is_gone());
         queue.waiting.push(incoming);
         drop(queue);
         open.news.notify_all();
-        // Whoever holds the lock looks again when he has let it go.
+        // If a thread holds the broadcast's lock, it accepts the reader after releasing it.
         open.look();
         None
     }
 }
 
 impl Open {
-    /// Lets those in who wait, unless somebody is sending, who will.
+    /// Accepts waiting readers, unless a thread is sending: it then accepts them.
     fn look(&self) {
         while !lock(&self.queue).waiting.is_empty() {
             let mut broadcast = match self.broadcast.try_lock() {
@@ -125,13 +126,13 @@ impl Open {
         }
     }
 
-    /// Lets those in who wait. Gives how often that has happened.
+    /// Accepts waiting readers. Returns how often that has happened.
     fn admit(&self, broadcast: &mut Broadcast) -> u64 {
         let waiting = std::mem::take(&mut lock(&self.queue).waiting);
         let is_any = !waiting.is_empty();
         for incoming in waiting {
             if let Err(error) = broadcast.accept(incoming, b"") {
-                tracing::warn!("a reader could not be let in: {error}");
+                tracing::warn!("cannot accept a reader: {error}");
             }
         }
         let mut queue = lock(&self.queue);
@@ -146,7 +147,7 @@ impl Open {
 }
 
 impl Writer {
-    /// Waits until so many readers have joined.
+    /// Waits until `count` readers have joined.
     ///
     /// # Errors
     /// [`Error::TimedOut`]; [`Error::Closed`] after [`Writer::close`].
@@ -162,7 +163,7 @@ impl Writer {
             }
             if deadline.passed() {
                 return Err(Error::TimedOut(format!(
-                    "waiting for {count} readers of broadcast {}, of which {readers} have come",
+                    "waiting for {count} readers of broadcast {}, of which {readers} have joined",
                     self.number
                 )));
             }
@@ -170,34 +171,35 @@ impl Writer {
             self.open.stop.check()?;
             if queue.waiting.is_empty() && queue.admitted == admitted {
                 let time = deadline.left(Duration::from_secs(60));
-                // Woken for nothing it looks again.
+                // After a spurious wake-up, the loop checks again.
                 let _ = self.open.news.wait_timeout(queue, time);
             }
         }
     }
 
-    /// Sends a message to all readers that there are. Waits while one of them holds too much; those
-    /// that have gone or died are dropped. Threads take turns.
+    /// Sends a message to all current readers. Waits while a reader has too many unread messages.
+    /// Drops readers that have gone or died. Threads take turns.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], and then some readers may get
-    /// the message.
+    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], in which case some readers
+    /// may still get the message.
     pub fn send(&self, bytes: &[u8]) -> Result<(), Error> {
         let sent = self.open.broadcast().send(bytes);
         self.open.look();
         sent
     }
 
-    /// Readers that have not been found to be gone.
+    /// The number of readers that are not known to be gone.
     pub fn readers(&self) -> usize {
         self.open.broadcast().readers()
     }
 
-    /// Ends what waits in other threads, and all that they send later. Readers see the end when it
-    /// is dropped.
+    /// Ends waiting calls in other threads, and all later sends, with an error. Readers see the end
+    /// when the writer is dropped.
     pub fn close(&self) {
         self.open.stop.set();
-        // Who is about to wait has looked before, or looks now.
+        // A thread that is about to wait has checked `stop` under this lock, so it either waits
+        // already or sees the stop.
         drop(lock(&self.open.queue));
         self.open.news.notify_all();
     }
@@ -226,23 +228,23 @@ impl Reader {
         }
     }
 
-    /// The next message, where it lies: on one host the readers share it. None when `timeout`
-    /// passes first.
+    /// Receives the next message without copying it: on one host, the readers share its memory.
+    /// Returns `None` if `timeout` passes first.
     ///
     /// # Errors
-    /// [`Error::Closed`] where the writer has gone and all messages were received.
+    /// [`Error::Closed`] if the writer is gone and all messages were received.
     pub fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
         self.receiver.recv(timeout)
     }
 }
 
-/// What a reader says first; `who` is its opening for links.
+/// The opening of a reader. `who` is its opening for links.
 pub(super) fn opening(number: u32, who: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &[VERSION], &number.to_le_bytes(), who].concat()
 }
 
-/// The number of the connection that somebody wants to read, and who that is. None for those who
-/// want something else.
+/// Decodes a reader's opening: the number of the connection, and the reader's opening for links.
+/// Returns `None` for other openings.
 pub(super) fn parse(opening: &[u8]) -> Option<(u32, &[u8])> {
     let (version, rest) = opening.strip_prefix(&MAGIC)?.split_first()?;
     let (number, who) = rest.split_first_chunk()?;

@@ -1,14 +1,14 @@
-//! Lists of hosts as people and launchers write them.
+//! Parsers for lists of hosts: hostfiles and Slurm's node lists.
 
 use std::path::Path;
 
 use crate::Error;
 
-/// Processes in a job, at most: more than that is a mistake in a list.
+/// The maximum number of processes in a job. A list with more is a mistake.
 pub(super) const RANKS_MAX: usize = 1 << 20;
 
-/// The host of each rank, by a hostfile's text: lines of `host` or `host slots=N`, in the order of
-/// ranks. What follows a `#` is a comment.
+/// Parses a hostfile, and returns the host of each rank. The lines are `host` or `host slots=N`, in
+/// the order of ranks. A `#` begins a comment.
 ///
 /// # Errors
 /// [`Error::Hostfile`] with the line.
@@ -26,7 +26,7 @@ pub fn hostfile(path: &Path, text: &str) -> Result<Vec<String>, Error> {
             continue;
         };
         if !is_host(host) {
-            return Err(wrong(format!("{host:?} is no name of a host")));
+            return Err(wrong(format!("{host:?} is not a valid host name")));
         }
         let mut slots = 1;
         for word in words {
@@ -39,7 +39,7 @@ pub fn hostfile(path: &Path, text: &str) -> Result<Vec<String>, Error> {
                 .parse()
                 .ok()
                 .filter(|slots| *slots > 0)
-                .ok_or_else(|| wrong(format!("{count:?} is no number of slots")))?;
+                .ok_or_else(|| wrong(format!("{count:?} is not a number of slots")))?;
         }
         if slots > RANKS_MAX - hosts.len() {
             return Err(wrong(format!("a job has at most {RANKS_MAX} processes")));
@@ -56,13 +56,13 @@ pub fn hostfile(path: &Path, text: &str) -> Result<Vec<String>, Error> {
     Ok(hosts)
 }
 
-/// Names and addresses; what reads as an option or a pattern is neither.
+/// Whether the word is a name or address. Words that look like options or patterns are not.
 fn is_host(word: &str) -> bool {
     let known = |c: char| c.is_ascii_alphanumeric() || "-_.:%".contains(c);
     word.len() <= 255 && !word.starts_with('-') && word.chars().all(known)
 }
 
-/// The hosts of a list like `node[1-3,07],login`, Slurm's way to write them.
+/// The hosts of a Slurm node list such as `node[1-3,07],login`.
 ///
 /// # Errors
 /// [`Error::Job`].
@@ -73,7 +73,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
         if item.is_empty() {
             return Err(wrong("a name is empty"));
         }
-        // Each part in brackets multiplies what was before it.
+        // Each part in brackets multiplies the names before it.
         let mut names = vec![String::new()];
         let mut rest = item;
         while let Some((before, after)) = rest.split_once('[') {
@@ -81,7 +81,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 .split_once(']')
                 .ok_or_else(|| wrong("its brackets do not match"))?;
             let numbers = ranges(inner)
-                .ok_or_else(|| wrong("what stands in brackets is no list of numbers"))?;
+                .ok_or_else(|| wrong("the text in brackets is not a list of numbers"))?;
             if names.len().saturating_mul(numbers.len()) > RANKS_MAX {
                 return Err(wrong("it is too long"));
             }
@@ -94,7 +94,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
         for name in &mut names {
             name.push_str(rest);
             if !is_host(name) {
-                return Err(wrong("it has something that is no name of a host"));
+                return Err(wrong("it has a part that is not a valid host name"));
             }
         }
         if names.len() > RANKS_MAX - hosts.len() {
@@ -105,7 +105,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
     Ok(hosts)
 }
 
-/// The parts between those commas that stand in no brackets. None where brackets do not match.
+/// The parts between the commas outside brackets. Returns `None` if brackets do not match.
 fn outside_brackets(text: &str) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
     for (at, c) in text.char_indices() {
@@ -124,7 +124,7 @@ fn outside_brackets(text: &str) -> Option<Vec<&str>> {
     (!inside).then_some(parts)
 }
 
-/// `1-3,07`: numbers with the zeros that they were written with.
+/// The numbers of a list such as `1-3,07`, with their leading zeros.
 fn ranges(text: &str) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
@@ -145,7 +145,7 @@ fn number(digits: &str) -> Option<usize> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// How many tasks each node has, by a list like `2(x3),1`.
+/// The number of tasks of each node, from a list such as `2(x3),1`.
 ///
 /// # Errors
 /// [`Error::Job`].
@@ -158,11 +158,11 @@ pub(super) fn tasks_per_node(text: &str) -> Result<Vec<usize>, Error> {
         };
         let (Some(count), Some(times)) = (count, times) else {
             return Err(Error::Job(format!(
-                "{text:?} does not say how many tasks each node has"
+                "{text:?} is not a list of tasks per node"
             )));
         };
         if times > RANKS_MAX - tasks.len() || count > RANKS_MAX {
-            return Err(Error::Job(format!("{text:?} are too many tasks")));
+            return Err(Error::Job(format!("{text:?} has too many tasks")));
         }
         tasks.extend(std::iter::repeat_n(count, times));
     }
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Whatever the bytes, the parsers end, and what they give is bounded and made of names.
+    /// The parsers end for any bytes, and their results are bounded and consist of valid names.
     #[test]
     fn random_text() {
         let mut random = Random::new(7);

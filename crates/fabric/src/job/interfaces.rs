@@ -1,10 +1,10 @@
-//! Which of a machine's network interfaces a job uses.
+//! The choice of a machine's network interfaces for a job.
 
 use mgn_sys::interfaces::Interface;
 
 use crate::Error;
 
-/// Interfaces that reach no other machine, or only containers on this one.
+/// Interfaces that lead to no other machine, or only to containers on this machine.
 const LEFT_OUT: &str = "^lo,docker*,br-*,virbr*,veth*,cni*,flannel*,vmnet*";
 
 /// A choice of interfaces by their names.
@@ -29,18 +29,17 @@ impl Choice {
         Ok(Choice { text: text.into() })
     }
 
-    /// All but those that usually lead nowhere.
+    /// The default choice: all interfaces but those that usually lead to no other machine.
     pub(super) fn usual() -> Choice {
         Choice {
             text: LEFT_OUT.into(),
         }
     }
 
-    /// The chosen ones among these. Addresses that are good on their own link only are never
-    /// chosen.
+    /// The chosen ones among `all`. Link-local addresses are never chosen.
     ///
     /// # Errors
-    /// [`Error::Job`] where a name that was asked for is not there.
+    /// [`Error::Job`] if there is no interface for a chosen name.
     pub(super) fn among(&self, all: &[Interface]) -> Result<Vec<Interface>, Error> {
         let useful = all.iter().filter(|one| !is_link_local(one));
         if let Some(names) = self.text.strip_prefix('^') {
@@ -55,7 +54,7 @@ impl Choice {
                 let mut there: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
                 there.dedup();
                 return Err(Error::Job(format!(
-                    "no interface {} is up with an address; there are {}",
+                    "no interface {} is up with an address; the interfaces are {}",
                     name.trim(),
                     there.join(", ")
                 )));

@@ -1,9 +1,9 @@
-//! The names at which processes of one host and user find each other: abstract sockets, of which a
-//! killed process leaves nothing.
+//! The addresses at which processes of one host and user find each other. They are abstract
+//! sockets, which disappear when a process is killed.
 //!
-//! Every user can take every name, so who sits at one is looked at before anything is said. A rank
-//! whose name somebody else has taken goes by that name and a random ending, which nobody can have
-//! taken before, and is found in the system's list of sockets.
+//! Every user can take every name, so a process checks the owner of a name before it sends
+//! anything. If another user has taken a rank's name, the rank uses that name with a random ending,
+//! which no other process can have taken before. Its peers find it in the system's list of sockets.
 
 use std::thread;
 use std::time::Duration;
@@ -14,19 +14,21 @@ use crate::connect::{is_trusted, sits_at};
 use crate::token::random;
 use crate::{Address, Error, Listener};
 
-/// A name without an owner may be one that is being taken just now.
+/// How often the owner of a name is checked. A name without an owner may be one that is just being
+/// taken.
 const LOOKS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Where a rank of a job is, unless somebody else is there.
+/// The address of a rank, unless another user has taken it.
 pub(super) fn address(job: &str, rank: u32) -> Address {
     Address::Abstract(format!("mgn-{}-{job}-{rank}", peer::own_uid()))
 }
 
-/// Listens at the first name, or at another one where that is somebody else's.
+/// Listens at the first name, or at one with a random ending if another user has taken the first
+/// one.
 ///
 /// # Errors
-/// [`Error::InUse`] where a process of this user has the name; [`Error::Io`].
+/// [`Error::InUse`] if a process of this user has the name; [`Error::Io`].
 pub(super) fn listen(first: &Address) -> Result<Listener, Error> {
     let in_use = || Err(Error::InUse(first.to_string()));
     if !elsewhere(first).is_empty() {
@@ -43,11 +45,12 @@ pub(super) fn listen(first: &Address) -> Result<Listener, Error> {
         name(first),
         u64::from_ne_bytes(ending)
     ));
-    tracing::warn!("somebody else sits at {first}; this process goes by {other}");
+    tracing::warn!("another user has taken {first}; this process listens at {other}");
     Listener::bind(&other, None)
 }
 
-/// The other names of whoever should be at the first one; none for addresses of other kinds.
+/// The names with random endings of the rank that should be at the first name. Empty for other
+/// kinds of addresses.
 pub(super) fn elsewhere(first: &Address) -> Vec<Address> {
     let begin = match name(first) {
         "" => return Vec::new(),

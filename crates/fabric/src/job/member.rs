@@ -1,9 +1,9 @@
-//! A process of a job that has joined: it lets others in, and opens links.
+//! A process that has joined a job: it accepts links from others, and opens links.
 //!
-//! Between two processes there is one link, whoever asks first. When both ask at once, the lower
-//! rank's attempt counts: it refuses the higher one's, which goes on to let the lower one in. Who
-//! has a link already refuses another one until it knows the old one's end. Whoever is refused
-//! tries again until its time has passed.
+//! There is at most one link between two processes. If both try to connect at the same time, the
+//! lower rank refuses the higher rank's attempt, and the higher rank accepts the lower one's. A
+//! process that has a link refuses another one until it knows that the old link has ended. A
+//! process that is refused tries again until its timeout.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -26,28 +26,27 @@ use crate::endpoint::{name_of, Endpoint, Joined, LinkId};
 use crate::wait::{poll, Deadline};
 use crate::{connect, Address, Error, Incoming, Listener, Token, Transport};
 
-/// How long one attempt to connect may take.
+/// The time limit of one attempt to connect.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// The pause after a failed attempt, at first and at last: the peer may not have started yet.
+/// The first and the longest pause after a failed attempt. The peer may not have started yet.
 const PAUSE: Duration = Duration::from_millis(2);
 const PAUSE_MAX: Duration = Duration::from_millis(100);
 
-/// How long somebody who is coming in may take; the second connection of a link by TCP has 10 s.
+/// The time limit of an incoming connection. The second connection of a link by TCP has 10 s.
 const COMING: Duration = Duration::from_secs(12);
 
-/// How long what was sent may take to leave, at the end.
+/// How long a leaving process waits until its messages are sent.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// A process of a job. Links that it has opened, and those of others that came to it, are those of
-/// its [`Endpoint`].
+/// A process of a job. Its [`Endpoint`] has the links that it has opened and accepted.
 pub struct Member {
     shared: Arc<Shared>,
     door: Mutex<Option<(JoinHandle<()>, OwnedFd)>>,
     launcher: Mutex<Option<Pmi>>,
     hosts: Hosts,
     token: Option<Token>,
-    /// What travels between hosts is encrypted.
+    /// Whether traffic between hosts is encrypted.
     tls: bool,
     port: u16,
     interfaces: Vec<Interface>,
@@ -58,7 +57,7 @@ pub(super) struct Shared {
     pub(super) endpoint: Endpoint,
     pub(super) broadcasts: Broadcasts,
     name: String,
-    /// Who said all that.
+    /// The source of the job's description.
     source: &'static str,
     rank: u32,
     size: u32,
@@ -67,25 +66,25 @@ pub(super) struct Shared {
     has_left: AtomicBool,
 }
 
-/// What is known of one rank.
+/// The state of the connection to one rank.
 #[derive(Clone, Debug, Default)]
 struct Peer {
     link: Option<LinkId>,
-    /// A thread of ours connects.
+    /// A thread of this process is connecting to it.
     is_opening: bool,
-    /// It is coming in, since then.
+    /// The time at which it began to connect to us.
     coming: Option<Instant>,
 }
 
-/// Where the ranks are.
+/// The hosts of the ranks.
 #[derive(Debug)]
 enum Hosts {
     Known(Vec<String>),
-    /// The launcher is asked. This machine's key.
+    /// The launcher has to be asked. Holds this machine's key.
     Asked(String),
 }
 
-/// One rank's place.
+/// The host of one rank, and the ways to reach it.
 #[derive(Debug)]
 struct Place {
     host: String,
@@ -93,11 +92,11 @@ struct Place {
 }
 
 impl Job {
-    /// Starts an endpoint, listens where other processes of the job look for this one, and lets
-    /// them in from now on. With a launcher that speaks PMI, all processes have to get here.
+    /// Starts an endpoint, listens at this rank's addresses, and accepts other processes of the job
+    /// from now on. With a launcher that speaks PMI, this waits until all processes have called it.
     ///
     /// # Errors
-    /// [`Error::InUse`] where another job of this user has the same name, or its ports;
+    /// [`Error::InUse`] if another job of this user has the same name or the same ports;
     /// [`Error::Job`]; [`Error::Io`].
     pub fn join(self) -> Result<Member, Error> {
         let endpoint = Endpoint::new()?;
@@ -197,18 +196,19 @@ impl Member {
         self.shared.size
     }
 
-    /// What carries the messages.
+    /// The endpoint, which carries the messages.
     pub fn endpoint(&self) -> &Endpoint {
         &self.shared.endpoint
     }
 
-    /// Where processes of other hosts are let in; none when the job is on one host.
+    /// The interfaces at which processes on other hosts are accepted. Empty if the job is on one
+    /// host.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// A key that all processes of the job can make, and nobody else. None in a job on one host
-    /// without a token.
+    /// A key that only the processes of the job can derive. `None` in a job on one host without a
+    /// token.
     pub fn key(&self, purpose: &str) -> Option<Zeroizing<[u8; 32]>> {
         self.token.as_ref().map(|token| token.derive(purpose))
     }
@@ -216,13 +216,13 @@ impl Member {
     /// The host of a rank.
     ///
     /// # Errors
-    /// [`Error::Job`] for a rank that the job does not have, and what the launcher says.
+    /// [`Error::Job`] for a rank that the job does not have; errors of the launcher.
     pub fn host(&self, rank: u32) -> Result<String, Error> {
         Ok(self.place(rank)?.host)
     }
 
-    /// The rank at a link's other end. None for links that this job did not make, and for those
-    /// that were replaced.
+    /// The rank at a link's other end. `None` for links that this job did not make, and for
+    /// replaced ones.
     pub fn rank_of(&self, link: LinkId) -> Option<u32> {
         if link == self.shared.endpoint.own() {
             return Some(self.shared.rank);
@@ -232,25 +232,26 @@ impl Member {
         Some(at as u32)
     }
 
-    /// The link to a rank, if there is one that is open.
+    /// The open link to a rank, if there is one.
     pub fn link(&self, rank: u32) -> Option<LinkId> {
         let peers = self.shared.peers();
         self.shared.come(peers.get(rank as usize)?)
     }
 
-    /// The link to a rank, which is made if there is none, from whichever end. Waits for the
-    /// process to start. The own rank's link is there always.
+    /// The link to a rank. If there is none, waits until either end has made it, and for the
+    /// process to start. The link to the own rank always exists.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] names the rank that did not come, and who is in its place;
-    /// [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not
-    /// have; [`Error::Auth`] and the like for one on another host that does not belong to it.
+    /// [`Error::TimedOut`] names the rank that did not answer, and the last error;
+    /// [`Error::Closed`] when this process has left; [`Error::Job`] for a rank that the job does
+    /// not have; [`Error::Auth`] and similar errors if the process on another host does not belong
+    /// to the job.
     pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
         self.open_to(rank, timeout, false)
     }
 
-    /// Likewise for a process that is known to have joined: if nothing listens any more where it
-    /// did, it has ended, and nobody waits.
+    /// Does the same as [`Member::open`] for a process that is known to have joined. If no process
+    /// listens at its address any more, it has ended, and this returns at once.
     ///
     /// # Errors
     /// As for [`Member::open`], and [`Error::Closed`].
@@ -288,8 +289,8 @@ impl Member {
         let peer = &mut peers[rank as usize];
         peer.is_opening = false;
         if let Ok(link) = result {
-            // Our own attempt has succeeded although the peer came in: then it has given up what it
-            // made.
+            // Our own attempt has succeeded although the peer also made a link: the peer has then
+            // given that link up.
             if let Some(old) = peer.link.replace(link).filter(|old| *old != link) {
                 shared.endpoint.close(old);
             }
@@ -299,7 +300,7 @@ impl Member {
         result
     }
 
-    /// Tries to connect until it works, or the peer has come in.
+    /// Tries to connect until that succeeds, or until the peer has connected to us.
     fn connect(&self, rank: u32, deadline: &Deadline, has_joined: bool) -> Result<LinkId, Error> {
         let shared = &*self.shared;
         let place = self.place(rank)?;
@@ -342,21 +343,20 @@ impl Member {
         }
     }
 
-    /// Opens broadcast connection `number`, which this process writes to, and which the others can
-    /// read from now on. `longest` is the longest message's length, at most 16 MiB.
+    /// Opens broadcast connection `number`. This process writes to it, and the others can read it
+    /// from now on. `longest` is the longest message's length, at most 16 MiB.
     ///
     /// # Errors
-    /// [`Error::Job`] where the number is open already; [`Error::Misuse`] for an impossible length.
+    /// [`Error::Job`] if the number is open already; [`Error::Misuse`] for an impossible length.
     pub fn broadcast(&self, number: u32, longest: usize) -> Result<Writer, Error> {
         self.shared.broadcasts.open(&self.shared, number, longest)
     }
 
-    /// Joins the broadcast connection that rank `writer` opens by that number. Waits for it to be
-    /// opened.
+    /// Joins broadcast connection `number` of rank `writer`. Waits until the rank has opened it.
     ///
     /// # Errors
-    /// As for [`Member::open`]; [`Error::Job`] for the own rank, which reads no broadcast of its
-    /// own.
+    /// As for [`Member::open`]; [`Error::Job`] for the own rank, which cannot read its own
+    /// broadcast.
     pub fn read_broadcast(
         &self,
         writer: u32,
@@ -366,7 +366,7 @@ impl Member {
         let place = self.place(writer)?;
         if writer == self.shared.rank {
             return Err(Error::Job(format!(
-                "rank {writer} writes broadcast {number} and cannot read it, too"
+                "rank {writer} writes broadcast {number} and cannot read it as well"
             )));
         }
         let deadline = Deadline::after(Some(timeout));
@@ -389,7 +389,8 @@ impl Member {
         }
     }
 
-    /// Tries each way to a place once. None: none has worked, and may later; `last` is why.
+    /// Tries each way to a place once. Returns `None` if none has worked, but a later attempt may.
+    /// `last` is then the reason.
     fn attempt<T>(
         &self,
         place: &Place,
@@ -414,7 +415,8 @@ impl Member {
                     break;
                 }
                 Err(Error::Refused(why)) => return Err(Error::Refused(why)),
-                // Another user has taken the name; that says nothing about whom we look for.
+                // Another user has taken the name. The rank that we look for may listen at another
+                // one.
                 Err(error @ Error::Auth(_)) if transport == Transport::Shm => *last = Some(error),
                 Err(
                     error @ (Error::Auth(_)
@@ -504,22 +506,22 @@ impl Member {
             false => ("does not encrypt", "does"),
         };
         Error::Job(format!(
-            "rank {} of job {} {here} and rank {rank} {there}: set MGN_TLS for all processes alike",
+            "rank {} of job {} {here} and rank {rank} {there}: set the same MGN_TLS for all processes",
             self.shared.rank, self.shared.name
         ))
     }
 
-    /// Leaves the job: what was sent goes out, all links are closed, and what still waits ends with
-    /// [`Error::Closed`]. Dropping does so, too.
+    /// Leaves the job: sends remaining messages, and closes all links. Waiting operations end with
+    /// [`Error::Closed`]. Dropping the value does the same.
     pub fn leave(&self) {
-        // A forked child has neither the threads nor the launcher's ear.
+        // A forked child has none of the threads, and must not talk to the launcher.
         if self.owner != std::process::id() {
             return;
         }
         self.shared.has_left.store(true, Ordering::Release);
         if !self.shared.endpoint.flush(Some(LEAVING)) {
             tracing::warn!(
-                "rank {} leaves job {} though not all that it sent has gone out",
+                "rank {} leaves job {} before all its messages have been sent",
                 self.shared.rank,
                 self.shared.name
             );
@@ -570,18 +572,18 @@ impl Shared {
             .0
     }
 
-    /// Tells the endpoint how many others have never been here.
+    /// Tells the endpoint how many ranks have not connected yet.
     fn expect(&self, peers: &[Peer]) {
         let known = peers.iter().filter(|peer| peer.link.is_some()).count();
         self.endpoint.expect(self.size as usize - 1 - known);
     }
 
-    /// The link that a peer has made to us.
+    /// The open link to a peer, if there is one.
     fn come(&self, peer: &Peer) -> Option<LinkId> {
         peer.link.filter(|link| self.endpoint.is_open(*link))
     }
 
-    /// Where processes of the same host and user find a rank.
+    /// The address of a rank for processes of the same host and user.
     fn address(&self, rank: u32) -> Address {
         local::address(&self.name, rank)
     }
@@ -589,14 +591,14 @@ impl Shared {
     fn listen_here(&self) -> Result<Listener, Error> {
         local::listen(&self.address(self.rank)).map_err(|error| match error {
             Error::InUse(_) => Error::InUse(format!(
-                "rank {} of job {} (MGN_JOB names jobs apart)",
+                "rank {} of job {} (set a different MGN_JOB for each job)",
                 self.rank, self.name
             )),
             other => other,
         })
     }
 
-    /// What the peer is told: our rank and the job's name.
+    /// The opening that identifies us to the peer: our rank and the job's name.
     fn opening(&self) -> Vec<u8> {
         let mut bytes = self.rank.to_le_bytes().to_vec();
         bytes.extend(self.name.as_bytes());
@@ -610,15 +612,12 @@ impl Shared {
         (name == self.name.as_bytes() && rank < self.size && rank != self.rank).then_some(rank)
     }
 
-    /// Sends somebody away who belongs to another job, or looks for somebody else.
+    /// Refuses a process that belongs to another job, or that looks for another rank.
     fn refuse_stranger(&self, incoming: Incoming) {
-        incoming.refuse(&format!(
-            "rank {} of job {} lives here",
-            self.rank, self.name
-        ));
+        incoming.refuse(&format!("this is rank {} of job {}", self.rank, self.name));
     }
 
-    /// Somebody is at the door.
+    /// Handles an incoming connection.
     fn let_in(&self, incoming: Incoming) {
         if let Some((number, who)) = broadcast::parse(incoming.opening()) {
             if self.rank_in(who).is_none() {
@@ -639,7 +638,7 @@ impl Shared {
             let is_ours = peer.is_opening && self.rank < rank;
             if is_ours || self.come(peer).is_some() {
                 drop(peers);
-                return incoming.put_off("there is a link, or one is being made");
+                return incoming.put_off("a link exists already, or one is being made");
             }
             peer.coming = Some(Instant::now());
             coming = Some(rank);
@@ -647,7 +646,9 @@ impl Shared {
         match self.endpoint.accept(incoming) {
             Ok(Joined::Half) => {}
             Ok(Joined::Link(link, name)) => {
-                let rank = self.rank_in(&name).expect("it was looked at when it came");
+                let rank = self
+                    .rank_in(&name)
+                    .expect("its rank was checked when it connected");
                 let mut peers = self.peers();
                 let peer = &mut peers[rank as usize];
                 peer.coming = None;
@@ -666,7 +667,7 @@ impl Shared {
     }
 }
 
-/// Starts the thread that lets others in. What is written to the descriptor ends it.
+/// Starts the thread that accepts connections. A write to the returned descriptor ends it.
 fn open_door(
     shared: &Arc<Shared>,
     listeners: Vec<Listener>,
@@ -708,7 +709,7 @@ fn open_door(
     Ok((thread, wake))
 }
 
-/// Gives the launcher our machine's key, and shares a token. True when the job is on several
+/// Gives the launcher our machine's key, and shares a token. Returns whether the job is on several
 /// machines.
 fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<bool, Error> {
     pmi.put(&machine_key(pmi.rank), machine)?;
@@ -718,7 +719,8 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
     }
     pmi.barrier()?;
     if pmi.rank == 0 {
-        // One asks for all: that everybody asks for everybody's is too much for large jobs.
+        // Rank 0 reads the keys for all. If every process read every key, that would take too long
+        // in large jobs.
         let mut is_spread = false;
         for rank in 1..pmi.size {
             is_spread |= pmi.get(&machine_key(rank))? != machine;
@@ -729,7 +731,7 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
                 let public = pmi.get(&public_key(rank))?;
                 pmi.put(&sealed_key(rank), &seal(shared, &public)?)?;
             }
-            // What the others get is the secret only, without its file's name, role and servers.
+            // The others get only the secret, without the file name, role and servers of our token.
             *token = Some(shared.to_hex().parse()?);
         }
         pmi.put("mgn-spread", if is_spread { "yes" } else { "no" })?;
@@ -760,8 +762,8 @@ fn place_key(rank: u32) -> String {
     format!("mgn-place-{rank}")
 }
 
-/// The same for processes that reach each other's abstract sockets: one kernel, one network
-/// namespace, one user.
+/// A key that is equal for processes that can reach each other's abstract sockets: the same kernel,
+/// network namespace and user.
 fn machine() -> String {
     digest(&format!(
         "{} {} {}",
@@ -778,13 +780,13 @@ fn port_of(first: u16, rank: u32) -> Result<u16, Error> {
         .ok_or_else(|| Error::Job(format!("rank {rank} has no port above {first} (MGN_PORT)")))
 }
 
-/// The interfaces to listen at: the chosen ones; unless some were chosen, also where our own name
-/// in the list of hosts leads.
+/// The interfaces to listen at. If the user has chosen none, they include the addresses of our own
+/// name in the list of hosts.
 fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, Error> {
     let all = interfaces::interfaces().map_err(Error::io("cannot list the network interfaces"))?;
     let mut chosen = choice.unwrap_or(&Choice::usual()).among(&all)?;
     if let (None, Some(own)) = (choice, own) {
-        // Nobody has to be able to resolve his own name.
+        // A host need not be able to resolve its own name.
         for place in (own, 0).to_socket_addrs().into_iter().flatten() {
             let known = all
                 .iter()
@@ -806,13 +808,14 @@ fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, 
     });
     match chosen.is_empty() {
         true => Err(Error::Job(
-            "no network interface is left to listen at; MGN_INTERFACES chooses".into(),
+            "there is no suitable network interface to listen at; choose one with MGN_INTERFACES"
+                .into(),
         )),
         false => Ok(chosen),
     }
 }
 
-/// Listeners at all these addresses.
+/// Makes listeners at all these addresses.
 fn listen_everywhere(
     interfaces: &[Interface],
     port: u16,

@@ -1,19 +1,19 @@
-//! Parallel jobs: which of its processes this one is, where the others are, and links to them by
+//! Parallel jobs: this process's rank, the places of the other processes, and links to them by
 //! `<host, rank>`.
 //!
-//! [`Job::find`] asks, in this order: the settings in the environment (`MGN_HOSTFILE`, `MGN_RANK`,
-//! `MGN_SIZE`, `MGN_JOB`), a launcher that speaks PMI-1 (MPICH's `mpiexec`), the environments of
-//! Open MPI and of Slurm. A process that nobody told anything is a job of one. [`Job::join`] makes
-//! it a [`Member`], which opens links.
+//! [`Job::find`] uses the first source that describes a job: our own environment variables
+//! (`MGN_HOSTFILE`, `MGN_RANK`, `MGN_SIZE`, `MGN_JOB`), a launcher that speaks PMI-1 (MPICH's
+//! `mpiexec`), the environment of Open MPI, the environment of Slurm. Without any of these, the
+//! process is a job of one. [`Job::join`] makes the process a [`Member`], which opens links.
 //!
 //! | variable | |
 //! |---|---|
-//! | `MGN_HOSTFILE` | lines of `host slots=N`: the host of each rank. Who launches may say the rank and size instead of `MGN_RANK` and `MGN_SIZE` |
-//! | `MGN_RANK`, `MGN_SIZE` | without a hostfile: all processes are on this host |
+//! | `MGN_HOSTFILE` | lines of `host slots=N`: the host of each rank. `MGN_RANK` and `MGN_SIZE` may then be left to the launcher's variables |
+//! | `MGN_RANK`, `MGN_SIZE` | this process's rank, and the number of processes. Without a hostfile, all processes are on this host |
 //! | `MGN_JOB` | a name that tells jobs of one user apart; `job` unless set |
-//! | `MGN_TOKEN_FILE` | the secret of a job on several hosts, where the launcher shares none |
+//! | `MGN_TOKEN_FILE` | the secret of a job on several hosts, unless the launcher distributes one |
 //! | `MGN_PORT` | with a hostfile, rank r listens at this port plus r; 21400 unless set |
-//! | `MGN_TLS` | `1`: what travels between hosts is encrypted. The same for all processes |
+//! | `MGN_TLS` | `1` encrypts the traffic between hosts. Set the same value for all processes |
 //! | `MGN_INTERFACES` | `eth0,ib0`, or `^docker0,lo` for all but these: where to listen |
 
 mod broadcast;
@@ -43,14 +43,14 @@ pub use mgn_sys::interfaces::Interface;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use pmi::feed as feed_pmi;
 
-/// Where rank 0 of a job with a hostfile listens, unless told otherwise. Below the ports that
-/// systems give to clients.
+/// The default port of rank 0 of a job with a hostfile. It is below the ports that systems give to
+/// clients.
 const PORT: u16 = 21400;
 
-/// Where settings come from: the environment, or a test.
+/// The source of variables: the environment, or a test.
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// A job, as one of its processes knows it.
+/// A job, as seen by one of its processes.
 #[derive(Debug)]
 pub struct Job {
     name: String,
@@ -63,26 +63,27 @@ pub struct Job {
     tls: bool,
 }
 
-/// How processes learn where the others are.
+/// The source of the processes' hosts.
 #[derive(Debug)]
 enum Places {
-    /// The host of each rank. The same name is the same host.
+    /// The host of each rank. Equal names mean the same host.
     Hosts(Vec<String>),
     Launcher(Pmi),
 }
 
 impl Job {
-    /// What the environment says.
+    /// Finds this process's job from the environment.
     ///
     /// # Errors
-    /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and what reading files or talking to
-    /// the launcher gives.
+    /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and errors in reading files or
+    /// talking to the launcher.
     pub fn find() -> Result<Job, Error> {
         Job::find_in(&environment)
     }
 
-    /// The same for a program that this process starts: what a launcher that speaks PMI-1 has to
-    /// say is left to the program, which may want to hear it. None where nobody says anything.
+    /// Finds the job of a program that this process starts. Does not talk to a launcher that speaks
+    /// PMI-1, because the program may do that itself. Returns `None` if the environment describes
+    /// no job.
     ///
     /// # Errors
     /// As for [`Job::find`]; [`Error::Job`] for a job of MPICH's launcher on several hosts.
@@ -100,7 +101,7 @@ impl Job {
         }
     }
 
-    /// A job of as many processes as there are hosts: rank `rank` runs on `hosts[rank]`.
+    /// A job with one process per entry of `hosts`: rank `rank` runs on `hosts[rank]`.
     ///
     /// # Errors
     /// [`Error::Job`] for a rank that the job does not have, or a name with bytes that are not
@@ -109,7 +110,7 @@ impl Job {
         Job::with(name.into(), rank, Places::Hosts(hosts), "the program")
     }
 
-    /// What these variables say.
+    /// Finds the job from these variables.
     ///
     /// # Errors
     /// As for [`Job::find`].
@@ -136,8 +137,8 @@ impl Job {
         Ok(job)
     }
 
-    /// Takes `MGN_INTERFACES`, `MGN_PORT`, `MGN_TLS` and `MGN_TOKEN_FILE` from the environment, for
-    /// a job that was found otherwise.
+    /// Applies `MGN_INTERFACES`, `MGN_PORT`, `MGN_TLS` and `MGN_TOKEN_FILE` from the environment to
+    /// a job that was not made by [`Job::find`].
     ///
     /// # Errors
     /// As for [`Job::find`].
@@ -167,7 +168,7 @@ impl Job {
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
         if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
             return Err(Error::Job(format!(
-                "{name:?} is no name of a job: it has 1 to 64 letters, digits, dots, dashes"
+                "{name:?} is not a valid job name: use 1 to 64 letters, digits, dots, dashes or underscores"
             )));
         }
         let job = Job {
@@ -189,7 +190,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Which interfaces to listen at: `eth0,ib0`, or `^docker0,lo` for all but these.
+    /// Sets the interfaces to listen at: `eth0,ib0`, or `^docker0,lo` for all but these.
     ///
     /// # Errors
     /// [`Error::Job`] for a list without names.
@@ -198,30 +199,31 @@ impl Job {
         Ok(self)
     }
 
-    /// The secret that the processes of a job on several hosts share.
+    /// Sets the secret that the processes of a job on several hosts share.
     pub fn token(mut self, token: Token) -> Job {
         self.token = Some(token);
         self
     }
 
-    /// Encrypts what travels between hosts. All processes of the job have to.
+    /// Encrypts the traffic between hosts. All processes of the job must do the same.
     pub fn encrypted(mut self) -> Job {
         self.tls = true;
         self
     }
 
-    /// Where rank 0 listens; others at the ports that follow. Launchers that speak PMI need none.
+    /// Sets the port of rank 0. The other ranks listen at the ports that follow. With a launcher
+    /// that speaks PMI, the port is not used.
     pub fn port(mut self, port: u16) -> Job {
         self.port = port;
         self
     }
 
-    /// Tells jobs of one user apart.
+    /// The name, which tells jobs of one user apart.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// This process's place, below [`Job::size`].
+    /// This process's rank, below [`Job::size`].
     pub fn rank(&self) -> u32 {
         self.rank
     }
@@ -234,7 +236,7 @@ impl Job {
         }
     }
 
-    /// The host of each rank, unless a launcher has to be asked.
+    /// The host of each rank. Empty if a launcher has to be asked.
     pub fn hosts(&self) -> &[String] {
         match &self.places {
             Places::Hosts(hosts) => hosts,
@@ -242,19 +244,19 @@ impl Job {
         }
     }
 
-    /// Who said all that, for people.
+    /// The source of the job's description, for messages to the user.
     pub fn source(&self) -> &'static str {
         self.source
     }
 }
 
-/// A variable that is empty is not set.
+/// The value of a variable. An empty variable counts as not set.
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A job by our own variables. A hostfile says where the processes are; who this one is may also be
-/// the launcher's to say.
+/// The job from our own variables. With a hostfile, this process's rank may also come from the
+/// launcher's variables.
 fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
     let path = env("MGN_HOSTFILE").map(PathBuf::from);
     let launched = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
@@ -280,9 +282,9 @@ fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
                 )
                 .map(Some)
             }
-            (Some(_), Some(size)) => Err(Error::Job(format!("MGN_SIZE={size} is too many"))),
+            (Some(_), Some(size)) => Err(Error::Job(format!("MGN_SIZE={size} is too large"))),
             _ => Err(Error::Job(
-                "MGN_RANK and MGN_SIZE go together, or with MGN_HOSTFILE".into(),
+                "set both MGN_RANK and MGN_SIZE, or MGN_HOSTFILE".into(),
             )),
         };
     };
@@ -292,7 +294,7 @@ fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
     }
     let rank = rank.ok_or_else(|| {
         Error::Job(
-            "MGN_HOSTFILE is set, but neither MGN_RANK nor a launcher says which rank this is"
+            "MGN_HOSTFILE is set, but neither MGN_RANK nor a launcher gives this process's rank"
                 .into(),
         )
     })?;
@@ -304,7 +306,7 @@ fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
     if let Some(size) = size {
         if size as usize > hosts.len() {
             return Err(Error::Job(format!(
-                "a job of {size}, but {} has slots for {}",
+                "the job has {size} processes, but {} has slots for {}",
                 path.display(),
                 hosts.len()
             )));
@@ -318,7 +320,7 @@ fn name(env: Env<'_>) -> String {
     env("MGN_JOB").unwrap_or_else(|| "job".into())
 }
 
-/// What MPICH's launcher says without being asked.
+/// The job from the environment variables of MPICH's launcher.
 fn hydra(env: Env<'_>) -> Result<Option<Job>, Error> {
     let (Some(rank), Some(size)) = (
         number::<u32>(env, "PMI_RANK")?,
@@ -331,7 +333,7 @@ fn hydra(env: Env<'_>) -> Result<Option<Job>, Error> {
     };
     if local != size {
         return Err(Error::Job(format!(
-            "MPICH runs {size} processes on several hosts and does not say which; name a hostfile in their order in MGN_HOSTFILE"
+            "MPICH runs {size} processes on several hosts and does not name them; set MGN_HOSTFILE to a hostfile in the order of ranks"
         )));
     }
     let name = match (env("MGN_JOB"), proxy()) {
@@ -348,12 +350,12 @@ fn hydra(env: Env<'_>) -> Result<Option<Job>, Error> {
     Job::with(name, rank, Places::Hosts(hosts), "MPICH").map(Some)
 }
 
-/// The process of MPICH's launcher that has started all ranks of this host.
+/// The process ID of MPICH's proxy, which has started all ranks on this host.
 fn proxy() -> Option<u32> {
     let mut pid = std::process::id();
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name is in parentheses, and may have some.
+        // The name is in parentheses, and may itself contain parentheses.
         let (before, after) = stat.rsplit_once(')')?;
         if before.ends_with("(hydra_pmi_proxy") {
             return Some(pid);
@@ -362,8 +364,8 @@ fn proxy() -> Option<u32> {
     }
 }
 
-/// Open MPI tells its processes who they are, but where the others are only by a protocol of its
-/// own.
+/// The job from the environment of Open MPI. The variables give the rank and size, but the other
+/// processes' hosts are available only through Open MPI's own protocol.
 fn open_mpi(env: Env<'_>) -> Result<Option<Job>, Error> {
     let Some(rank) = number(env, "OMPI_COMM_WORLD_RANK")? else {
         return Ok(None);
@@ -376,13 +378,13 @@ fn open_mpi(env: Env<'_>) -> Result<Option<Job>, Error> {
     let local = wanted("OMPI_COMM_WORLD_LOCAL_SIZE")??;
     if local != size {
         return Err(Error::Job(format!(
-            "Open MPI runs {size} processes on several hosts and does not say which; name a hostfile in their order (mpirun -x MGN_HOSTFILE=…)"
+            "Open MPI runs {size} processes on several hosts and does not name them; set MGN_HOSTFILE to a hostfile in the order of ranks (mpirun -x MGN_HOSTFILE=…)"
         )));
     }
     let id = env("PMIX_NAMESPACE").or_else(|| env("OMPI_MCA_ess_base_jobid"));
     let id = id.ok_or_else(|| {
         Error::Job(
-            "Open MPI does not say the job's number: set MGN_JOB, MGN_RANK and MGN_SIZE".into(),
+            "Open MPI does not give the job's number: set MGN_JOB, MGN_RANK and MGN_SIZE".into(),
         )
     })?;
     let hosts = Places::Hosts(vec![own_host(); (size as usize).min(hosts::RANKS_MAX + 1)]);
@@ -412,14 +414,14 @@ fn slurm(env: Env<'_>) -> Result<Option<Job>, Error> {
     let hosts = distribute(&nodes, &tasks, is_cyclic);
     if hosts.len() != size {
         return Err(Error::Job(format!(
-            "Slurm's nodes have room for {} tasks, and there are {size}",
+            "Slurm's nodes have slots for {} tasks, but the job has {size}",
             hosts.len()
         )));
     }
     if let (Some(here), Some(listed)) = (env("SLURMD_NODENAME"), hosts.get(rank as usize)) {
         if here != *listed {
             return Err(Error::Job(format!(
-                "rank {rank} is on {here}, not on {listed} as Slurm's lists say; name a hostfile in the order of ranks in MGN_HOSTFILE"
+                "rank {rank} is on {here}, not on {listed} as in Slurm's lists; set MGN_HOSTFILE to a hostfile in the order of ranks"
             )));
         }
     }
@@ -432,7 +434,8 @@ fn slurm(env: Env<'_>) -> Result<Option<Job>, Error> {
     .map(Some)
 }
 
-/// The node of each task: one node after the other, or one task a node in turn.
+/// The node of each task. Fills one node after the other, or if cyclic, gives each node one task in
+/// turn.
 fn distribute(nodes: &[String], tasks: &[usize], is_cyclic: bool) -> Vec<String> {
     let pairs = nodes.iter().zip(tasks);
     if !is_cyclic {
@@ -466,7 +469,7 @@ fn alone() -> Result<Job, Error> {
     )
 }
 
-/// Whatever launchers call their jobs, as a short name.
+/// A short name for a launcher's name of a job.
 fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..24].into()
 }
@@ -482,14 +485,17 @@ fn own_host() -> String {
 fn number<T: FromStr>(env: Env<'_>, name: &str) -> Result<Option<T>, Error> {
     env(name)
         .map(|text| {
-            text.trim()
-                .parse()
-                .map_err(|_| Error::Job(format!("{name}={text:?} is no number in its range")))
+            text.trim().parse().map_err(|_| {
+                Error::Job(format!(
+                    "{name}={text:?} is not a number in the permitted range"
+                ))
+            })
         })
         .transpose()
 }
 
-/// A thread that panicked with the lock leaves nothing half done: every change is one assignment.
+/// Locks a mutex, also after a panic. Every change is one assignment, so a panic leaves no
+/// inconsistent state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

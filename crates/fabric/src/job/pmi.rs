@@ -1,8 +1,8 @@
-//! The first process management interface (PMI-1), by which MPICH's `mpiexec`, and others, tell
-//! processes of each other.
+//! The process management interface PMI-1, through which launchers such as MPICH's `mpiexec` let
+//! processes exchange data.
 //!
-//! Lines of `key=value` words to and fro over a socket that the launcher opened (`PMI_FD`) or is
-//! asked for (`PMI_PORT`).
+//! Both sides send lines of `key=value` words over a socket. The launcher has opened it (`PMI_FD`),
+//! or the process connects to it (`PMI_PORT`).
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -17,14 +17,14 @@ use super::Env;
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
-/// How long the launcher may take to answer. It does not answer a barrier before all processes have
-/// come.
+/// The time limit for an answer of the launcher. It answers a barrier only when all processes have
+/// reached it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The longest line that is believed.
+/// The longest line that is accepted.
 const LINE_MAX: usize = 64 << 10;
 
-/// A conversation with the launcher.
+/// A connection to the launcher.
 #[derive(Debug)]
 pub(super) struct Pmi {
     stream: std::fs::File,
@@ -37,10 +37,10 @@ pub(super) struct Pmi {
 }
 
 impl Pmi {
-    /// The launcher's, where there is one.
+    /// Connects to the launcher, if there is one.
     ///
     /// # Errors
-    /// [`Error::Job`] where it is there and does not make sense.
+    /// [`Error::Job`] if its variables or answers make no sense.
     pub(super) fn find(env: Env<'_>) -> Result<Option<Pmi>, Error> {
         if let Some(fd) = super::number::<i32>(env, "PMI_FD")? {
             let (Some(rank), Some(size)) = (
@@ -65,7 +65,8 @@ impl Pmi {
         Pmi::begin(OwnedFd::from(stream), 0, 0, Some(&id)).map(Some)
     }
 
-    /// Says hello on a connected socket. With `id`, the launcher is asked who we are.
+    /// Begins the protocol on a connected socket. With `id`, asks the launcher for our rank and
+    /// size.
     pub(super) fn begin(
         socket: OwnedFd,
         rank: u32,
@@ -99,8 +100,8 @@ impl Pmi {
         Ok(pmi)
     }
 
-    /// Takes one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. True at
-    /// the last one.
+    /// Reads one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. Returns
+    /// true after the last one.
     fn is_told(&mut self) -> Result<bool, Error> {
         let line = self.line(&Deadline::after(Some(PATIENCE)))?;
         let answer = Answer(line);
@@ -116,16 +117,16 @@ impl Pmi {
         Ok(answer.text("debug").is_ok())
     }
 
-    /// The name of the job's key-value space: no other job has it.
+    /// The name of the job's key-value space, which is unique among jobs.
     pub(super) fn space(&self) -> &str {
         &self.space
     }
 
-    /// Publishes a value. Others can get it after the next barrier.
+    /// Publishes a value. Other processes can get it after the next barrier.
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
         if key.len() >= self.key_max || value.len() >= self.value_max {
             return Err(Error::Job(format!(
-                "the launcher has no room for {} bytes under {key}",
+                "the launcher's limits do not permit {} bytes under the key {key}",
                 value.len()
             )));
         }
@@ -144,7 +145,7 @@ impl Pmi {
         self.ask("cmd=barrier_in", "barrier_out").map(drop)
     }
 
-    /// Says goodbye; a process that ends without would be taken for crashed.
+    /// Ends the protocol. The launcher takes a process that ends without this for crashed.
     pub(super) fn finalize(&mut self) -> Result<(), Error> {
         self.ask("cmd=finalize", "finalize_ack").map(drop)
     }
@@ -166,7 +167,7 @@ impl Pmi {
         }
     }
 
-    /// A launcher that has gone is an error, and no signal that ends the program.
+    /// Sends bytes. If the launcher is gone, that is an error, not a signal that ends the program.
     fn say(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL) {
@@ -184,12 +185,12 @@ impl Pmi {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
                 return String::from_utf8(line)
                     .map(|line| line.trim_end().into())
-                    .map_err(|_| unexpected("bytes that are no text"));
+                    .map_err(|_| unexpected("bytes that are not UTF-8"));
             }
             if self.read.len() > LINE_MAX {
-                return Err(unexpected("an endless line"));
+                return Err(unexpected("a line that is too long"));
             }
-            let failed = || Error::io("cannot hear the launcher");
+            let failed = || Error::io("cannot receive from the launcher");
             let mut fds = [PollFd::new(&self.stream, PollFlags::IN)];
             if poll(&mut fds, deadline.left(PATIENCE)).map_err(failed())? == 0 {
                 if deadline.passed() {
@@ -214,7 +215,7 @@ impl Pmi {
     }
 }
 
-/// A line of the launcher's.
+/// A line from the launcher.
 struct Answer(String);
 
 impl Answer {
@@ -240,17 +241,17 @@ impl Answer {
 fn unexpected(line: &str) -> Error {
     let line: String = line.chars().take(200).collect();
     Error::Job(format!(
-        "the launcher does not speak PMI-1: it said {line:?}"
+        "the launcher does not speak PMI-1: it sent {line:?}"
     ))
 }
 
-/// The socket that the launcher left open for us. What we hold is a copy: another user of it in
-/// this process keeps his.
+/// A copy of the socket that the launcher has left open for us. Another library in this process may
+/// still use the original.
 fn inherited(fd: i32) -> Result<OwnedFd, Error> {
     mgn_sys::passing::inherited(fd).map_err(Error::io(format!("PMI_FD={fd}")))
 }
 
-/// Talks to a launcher that says `bytes` and then hangs up.
+/// Talks to a launcher that sends `bytes` and then closes the socket.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn feed(bytes: &[u8]) {
     use super::sealed::{seal, Opener};
@@ -259,7 +260,7 @@ pub(crate) fn feed(bytes: &[u8]) {
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
-    // More does not fit into the socket.
+    // More bytes do not fit in the socket's buffer.
     let bytes = &bytes[..bytes.len().min(100_000)];
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     ours.write_all(bytes).unwrap();
@@ -269,7 +270,8 @@ pub(crate) fn feed(bytes: &[u8]) {
         pmi.put("key", "value")?;
         pmi.barrier()?;
         let got = pmi.get("key")?;
-        // Another process's key, or what it has encrypted for this one.
+        // The value may be another process's public key, or a secret that is encrypted for this
+        // process.
         let _ = seal(&Token::generate(), &got);
         let _ = Opener::new()?.open(&got);
         pmi.finalize()?;

@@ -1,10 +1,10 @@
-//! How rank 0 gives the job's secret to the other processes through the launcher's store, which
-//! others may be able to read.
+//! Distribution of the job's secret: rank 0 gives it to the other processes through the launcher's
+//! store, which other users may be able to read.
 //!
-//! Each process puts a public key there. For each of them rank 0 puts a public key of its own, and
-//! the secret, encrypted with a key that both can derive (X25519). Somebody who only reads the
-//! store learns nothing about the secret. Somebody who can also change it can take the place of a
-//! process; the launcher's protection of its store must prevent that.
+//! Each process puts a public key there. For each process, rank 0 puts a public key of its own
+//! there, and the secret, encrypted with a key that both can derive (X25519). An attacker that only
+//! reads the store learns nothing about the secret. An attacker that can also change it can take
+//! the place of a process; the launcher's protection of its store must prevent that.
 
 use rustls::crypto::ring::kx_group::X25519;
 use rustls::crypto::{ActiveKeyExchange, SharedSecret};
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::token::{digits, to_digits};
 use crate::{Error, Token};
 
-/// Keeps what is derived here apart from anything else that is derived from such keys.
+/// Separates the key that is derived here from other keys that are derived from the same secret.
 const PURPOSE: &str = "manganese 2026-11-26 job secret in a launcher's store";
 
 /// One process's half of an exchange. It opens one secret.
@@ -27,13 +27,13 @@ impl Opener {
             .map_err(|error| Error::Job(format!("cannot make a key for the job's secret: {error}")))
     }
 
-    /// What the other side needs, in hexadecimal digits.
+    /// The public key for the other side, in hexadecimal digits.
     pub(super) fn public(&self) -> Result<String, Error> {
         let key = <&[u8; 32]>::try_from(self.0.pub_key()).map_err(|_| damaged())?;
         Ok(to_digits(key).to_string())
     }
 
-    /// The secret that [`seal`] has encrypted for this key.
+    /// Decrypts the secret that [`seal`] has encrypted for this key.
     pub(super) fn open(self, sealed: &str) -> Result<Token, Error> {
         let (public, encrypted) = sealed.split_once('.').ok_or_else(damaged)?;
         let encrypted = digits(encrypted).ok_or_else(damaged)?;
@@ -42,14 +42,15 @@ impl Opener {
         to_digits(&combined(&encrypted, &pad)).parse()
     }
 
-    /// What only this process and the one with the other public key know.
+    /// The shared secret, which only this process and the owner of the other public key know.
     fn agree(self, other: &str) -> Result<SharedSecret, Error> {
         let key = digits(other).ok_or_else(damaged)?;
         self.0.complete(&key).map_err(|_| damaged())
     }
 }
 
-/// A one-time pad: of what rank 0 and another process know, and of the public keys of both.
+/// A one-time pad, derived from the shared secret of rank 0 and another process, and from both
+/// public keys.
 fn pad(shared: &SharedSecret, first: &str, other: &str) -> Zeroizing<[u8; 32]> {
     let mut hasher = blake3::Hasher::new_derive_key(PURPOSE);
     hasher.update(shared.secret_bytes());
@@ -74,7 +75,7 @@ fn combined(bytes: &[u8; 32], pad: &[u8; 32]) -> Zeroizing<[u8; 32]> {
 }
 
 fn damaged() -> Error {
-    Error::Job("the launcher's store has a key or a secret that no process of this job has put there; do all use the same release?".into())
+    Error::Job("the launcher's store has a damaged key or secret; use the same release of Manganese for all processes".into())
 }
 
 #[cfg(test)]

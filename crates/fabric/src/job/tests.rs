@@ -57,7 +57,7 @@ fn settings_and_hostfiles() {
     assert_eq!(hosts_of(&job), ["a", "a", "b"]);
     let job = find(&[file, ("MGN_RANK", "0"), ("MGN_SIZE", "2")]).unwrap();
     assert_eq!(hosts_of(&job), ["a", "a"]);
-    // Who this is may be the launcher's to say.
+    // The rank may come from the launcher.
     let launched = [
         file,
         ("OMPI_COMM_WORLD_RANK", "1"),
@@ -66,18 +66,21 @@ fn settings_and_hostfiles() {
     ];
     assert_eq!(find(&launched).unwrap().rank(), 1);
     for (wrong, hint) in [
-        (&[("MGN_RANK", "1")][..], "go together"),
+        (&[("MGN_RANK", "1")][..], "set both"),
         (
             &[("MGN_RANK", "3"), ("MGN_SIZE", "3")],
             "rank 3 in a job of 3",
         ),
         (&[("MGN_RANK", "x"), ("MGN_SIZE", "3")], "MGN_RANK=\"x\""),
-        (&[("MGN_RANK", "0"), ("MGN_SIZE", "4294967295")], "too many"),
+        (
+            &[("MGN_RANK", "0"), ("MGN_SIZE", "4294967295")],
+            "too large",
+        ),
         (
             &[("MGN_RANK", "0"), ("MGN_SIZE", "1"), ("MGN_JOB", "a b")],
             "\"a b\"",
         ),
-        (&[file], "which rank"),
+        (&[file], "this process's rank"),
         (&[file, ("MGN_RANK", "0"), ("MGN_SIZE", "4")], "slots for 3"),
         (
             &[("MGN_HOSTFILE", "/nowhere"), ("MGN_RANK", "0")],
@@ -95,7 +98,7 @@ fn settings_and_hostfiles() {
     assert!(message.contains("hosts:2: "), "{message}");
 }
 
-/// What a process is told that starts the one that is to talk to the launcher.
+/// The job of a process that starts the process which is to talk to the launcher.
 #[test]
 fn launchers_that_speak_pmi_are_not_asked_for_programs() {
     let find = |variables: &[(&str, &str)]| {
@@ -165,8 +168,8 @@ fn environments_of_launchers() {
     assert!(find(&few).is_err());
 }
 
-/// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair.
-/// With `apart`, rank 2 seems to be on another machine.
+/// A launcher that speaks PMI-1 with `size` processes, each over a socket pair. With `apart`, rank
+/// 2 seems to be on another machine.
 fn launcher(size: u32, apart: bool, space: &Arc<Mutex<HashMap<String, String>>>) -> Vec<OwnedFd> {
     let barrier = Arc::new(Barrier::new(size as usize));
     let serve = |rank: u32| {
@@ -210,7 +213,7 @@ fn launcher(size: u32, apart: bool, space: &Arc<Mutex<HashMap<String, String>>>)
                         "cmd=barrier_out rc=0".into()
                     }
                     "finalize" => "cmd=finalize_ack rc=0".into(),
-                    other => panic!("{other} is no command"),
+                    other => panic!("{other} is not a command"),
                 };
                 writeln!(out, "{answer}").unwrap();
             }
@@ -271,7 +274,7 @@ fn meet(apart: bool) {
             scope.spawn(move || run(rank as u32, socket));
         }
     });
-    // Somebody who reads the launcher's store does not learn the secret.
+    // The launcher's store does not reveal the secret.
     let space = space.lock().unwrap();
     assert_eq!(space.contains_key("mgn-sealed-1"), apart);
     for (key, value) in space.iter() {
@@ -279,7 +282,8 @@ fn meet(apart: bool) {
     }
 }
 
-/// Everybody says goodbye to everybody, by links that it has: who has heard from all is gone.
+/// Exchanges a last message with every process over the existing links, so that no process leaves
+/// before all have finished.
 fn part(member: &Member) {
     let links: Vec<_> = (0..member.size())
         .map(|other| member.open(other, LONG).unwrap())
@@ -314,7 +318,7 @@ fn launchers_that_make_no_sense() {
     }
 }
 
-/// Ranks and sizes that the launcher tells over the network.
+/// The launcher sends the rank and size over the network.
 #[test]
 fn a_launcher_that_listens() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

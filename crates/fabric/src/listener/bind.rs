@@ -12,8 +12,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::connect::{resolve, unix_address};
 use crate::{Address, Error};
 
-/// Clients that the kernel keeps for us, if its own limit is not lower: all processes of a large
-/// job may come at once.
+/// The length of the kernel's queue of connecting clients, if its own limit is not lower. All
+/// processes of a large job may connect at the same time.
 const BACKLOG: i32 = 1024;
 
 /// Listening sockets for every address of a host, and their common port.
@@ -63,7 +63,7 @@ pub(super) fn unix(address: &Address) -> Result<(Socket, Option<Cleanup>), Error
     let failed = || Error::io(format!("cannot listen at {address}"));
     let place = unix_address(address).map_err(failed())?;
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).map_err(failed())?;
-    // Set before the bind, this is the mode that the file is made with.
+    // The mode is set before `bind`, so that the file is created with it.
     rustix::fs::fchmod(socket.as_fd(), rustix::fs::Mode::from_raw_mode(0o600))
         .map_err(|error| failed()(error.into()))?;
     match (socket.bind(&place), address) {
@@ -85,12 +85,12 @@ pub(super) fn unix(address: &Address) -> Result<(Socket, Option<Cleanup>), Error
     Ok((socket, cleanup))
 }
 
-/// Removes a socket that nobody listens at any more; anything else at that path stays.
+/// Removes a socket if no process listens at it any more. Any other file at the path stays.
 fn remove_stale(path: &Path, address: &Address) -> Result<(), Error> {
     let doing = format!("cannot listen at {address}");
     let about = fs::symlink_metadata(path).map_err(Error::io(doing.clone()))?;
     if !about.file_type().is_socket() {
-        let source = io::Error::other("something that is no socket has this name");
+        let source = io::Error::other("a file that is not a socket has this name");
         return Err(Error::Io { doing, source });
     }
     let probe = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)
@@ -107,7 +107,7 @@ fn remove_stale(path: &Path, address: &Address) -> Result<(), Error> {
     }
 }
 
-/// Removes the socket's file when its server ends, if it is still this server's.
+/// Removes the socket's file when its server ends, if the file still belongs to this server.
 #[derive(Debug)]
 pub(super) struct Cleanup {
     path: PathBuf,

@@ -20,14 +20,14 @@ use crate::{shm, stream, Caller, Connection, Error, Handover, Role, Token, Trans
 
 use super::pending::Wish;
 
-/// How long a client may take to read its welcome.
+/// The time limit for a client to read its welcome.
 const WELCOME_TIME: Duration = Duration::from_secs(10);
 
-/// The layout of the handoff's bytes.
+/// The version of the handoff's bytes.
 const HANDOFF: u8 = 2;
 
-/// A client that has connected and shown who it is. Let it in with [`Incoming::accept`], send it
-/// away with [`Incoming::refuse`], or give it to another process with [`Incoming::into_handoff`].
+/// A client that has connected and authenticated. Accept it with [`Incoming::accept`], refuse it
+/// with [`Incoming::refuse`], or hand it to another process with [`Incoming::into_handoff`].
 #[derive(Debug)]
 pub struct Incoming {
     line: Line,
@@ -46,12 +46,12 @@ impl Incoming {
         }
     }
 
-    /// What the client said first.
+    /// The client's opening.
     pub fn opening(&self) -> &[u8] {
         &self.opening
     }
 
-    /// What the client wants to use: shm, unix or tcp.
+    /// The transport that the client wants to use: shm, unix or tcp.
     pub fn transport(&self) -> &Transport {
         &self.transport
     }
@@ -64,7 +64,7 @@ impl Incoming {
         }
     }
 
-    /// Where in the network the client is, for tcp. None for one that has gone already.
+    /// The client's network address, for tcp. `None` if it has gone already.
     pub fn place(&self) -> Option<SocketAddr> {
         match self.transport {
             Transport::Tcp => tcp_place(&self.line),
@@ -72,7 +72,7 @@ impl Incoming {
         }
     }
 
-    /// Who the client has shown itself to be.
+    /// The identity of the client.
     pub fn caller(&self) -> Caller {
         let source = match (self.peer(), self.place()) {
             (Some(peer), _) => Source::User(peer.uid),
@@ -82,19 +82,19 @@ impl Incoming {
         Caller::new(source, self.token.clone())
     }
 
-    /// What a server proves when it connects back to this client; see [`Token::for_callback`]. None
-    /// like [`Caller::identity`].
+    /// The token that a server proves when it connects back to this client; see
+    /// [`Token::for_callback`]. `None` in the same cases as for [`Caller::identity`].
     pub fn callback(&self) -> Option<Token> {
         self.token.as_ref().map(Token::for_callback)
     }
 
-    /// The client, if [`Caller::require`] says so. Otherwise it is sent away, its `connect` fails
-    /// with [`Error::Forbidden`], and this gives the reason.
+    /// Returns the client if [`Caller::require`] permits it. Otherwise refuses it, so that its
+    /// `connect` fails with [`Error::Forbidden`], and returns the reason.
     pub fn require(self, needed: Role, doing: &str) -> Result<Incoming, String> {
         match self.caller().require(needed, doing) {
             Ok(()) => Ok(self),
             Err(why) => {
-                // A client that does not read misses the reason; nothing waits for it.
+                // A client that does not read misses the reason. Do not wait for it.
                 let _ = self
                     .line
                     .send(&[IoSlice::new(&handshake::not_permitted(&why))]);
@@ -108,9 +108,9 @@ impl Incoming {
         peer::hung_up(&self.line)
     }
 
-    /// The client as a socket and bytes, for another process (see `mgn_sys::passing`) to make an
-    /// `Incoming` of again. This process must then close its copy, or the client would not notice
-    /// the other one's end.
+    /// Converts the client to a socket and bytes, from which another process (see
+    /// `mgn_sys::passing`) can make an `Incoming` again. This process must then close its copy of
+    /// the socket. Otherwise the client would not notice the other process's end.
     pub fn into_handoff(self) -> (OwnedFd, Handover) {
         let (socket, seal) = self.line.into_parts();
         let seal = seal.map(|seal| seal.hand_over());
@@ -121,7 +121,7 @@ impl Incoming {
         (socket, meta.into())
     }
 
-    /// The opposite of [`Incoming::into_handoff`].
+    /// Makes an `Incoming` of the socket and bytes from [`Incoming::into_handoff`].
     pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
         let wrong = Error::Misuse("a handed-over client comes with bytes that make no sense");
         let (code, line, opening) = match meta {
@@ -147,25 +147,25 @@ impl Incoming {
         }
     }
 
-    /// Sends the client away; its `connect` fails with [`Error::Refused`] and this reason.
+    /// Refuses the client: its `connect` fails with [`Error::Refused`] and this reason.
     pub fn refuse(self, why: &str) {
-        // Whoever does not read the reason does not get it.
+        // A client that does not read misses the reason. Do not wait for it.
         let _ = self.line.send(&[IoSlice::new(&handshake::refused(why))]);
     }
 
-    /// Sends the client away for now; its `connect` fails with [`Error::NotNow`] and this reason.
+    /// Refuses the client for now: its `connect` fails with [`Error::NotNow`] and this reason.
     pub fn put_off(self, why: &str) {
         // As above.
         let _ = self.line.send(&[IoSlice::new(&handshake::put_off(why))]);
     }
 
-    /// Who it is, for people.
+    /// The client's name, for messages to the user.
     pub(crate) fn name(&self) -> String {
         name(&self.line, &self.transport)
     }
 
-    /// Lets the client in, to whoever is behind the socket that this gives; nothing that follows is
-    /// encrypted for us.
+    /// Accepts the client for another server, for a relay. Returns the socket. Later bytes on it
+    /// are not encrypted with this connection's keys.
     pub(crate) fn let_through(self) -> Result<OwnedFd, Error> {
         let bytes = handshake::accepted(&Sizes::new(&Config::default())?, b"")?;
         let deadline = Deadline::after(Some(WELCOME_TIME));
@@ -174,10 +174,10 @@ impl Incoming {
         Ok(self.line.into_parts().0)
     }
 
-    /// Lets the client in, with a welcome of at most 4 MiB for its application.
+    /// Accepts the client, with a welcome of at most 4 MiB for its application.
     ///
     /// # Errors
-    /// [`Error::Closed`] where the client has gone, [`Error::Misuse`] for impossible sizes.
+    /// [`Error::Closed`] if the client is gone, [`Error::Misuse`] for impossible sizes.
     pub fn accept(self, welcome: &[u8], config: &Config) -> Result<Connection, Error> {
         let way = self.open(welcome, config, shm::SLOTS)?;
         match way.memory {
@@ -186,12 +186,12 @@ impl Incoming {
         }
     }
 
-    /// Lets the client in, and leaves it to the caller what to make of the way to it.
+    /// Accepts the client. The caller makes the connection from the returned parts.
     pub(crate) fn open(self, welcome: &[u8], config: &Config, slots: u64) -> Result<Way, Error> {
         self.open_with(welcome, config, |sizes| shm::create(sizes, slots))
     }
 
-    /// Likewise with shared memory, where that is the transport, that the caller makes.
+    /// Accepts the client. For shm, `make` makes the shared memory.
     pub(crate) fn open_with(
         self,
         welcome: &[u8],
@@ -224,16 +224,16 @@ impl Incoming {
     }
 }
 
-/// What a server has when it has let a client in.
+/// A server's resources after it has accepted a client.
 pub(crate) struct Way {
     pub(crate) peer: Arc<Peer>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sizes: Sizes,
-    /// The shared memory, where that is the transport.
+    /// The shared memory, for shm.
     pub(crate) memory: Option<[OwnedFd; shm::DESCRIPTORS]>,
 }
 
-/// Who is at the other end, for people.
+/// The name of the other end, for messages to the user.
 pub(super) fn name(socket: &impl AsFd, transport: &Transport) -> String {
     match transport {
         Transport::Tcp => match tcp_place(socket) {

@@ -17,9 +17,9 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// Takes all that were passed. Connections to TCP sockets are encrypted unless the socket's
-    /// name (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while the process has
-    /// one thread.
+    /// Takes all sockets that were passed. Connections to TCP sockets are encrypted unless the
+    /// socket's name (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while the process
+    /// has only one thread.
     ///
     /// # Errors
     /// [`Error::Address`] for a socket that clients cannot connect to, [`Error::Io`].
@@ -34,7 +34,7 @@ impl Inherited {
         sockets.into_iter().map(take).collect()
     }
 
-    /// Where clients find it.
+    /// The address at which clients can connect.
     pub fn address(&self) -> &Address {
         &self.address
     }

@@ -1,4 +1,4 @@
-//! A client that has not shown who it is.
+//! A client that has not authenticated yet.
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::line::Line;
 use crate::tls::{Disagreed, Negotiation};
 use crate::{Access, Token, Transport};
 
-/// Of what a client has said, so much counts as one place: few say as much before they have shown
-/// who they are.
+/// This many bytes from a client count as one more place. Few clients send as much before they have
+/// authenticated.
 const PLACE: usize = 16 << 10;
 
-/// What a listener asks of its clients.
+/// A listener's requirements for its clients.
 #[derive(Clone, Debug)]
 pub(super) struct Demands {
-    /// What to negotiate with, where everything is encrypted.
+    /// The configuration of the negotiation, if everything is encrypted.
     pub(super) encrypted: Option<Arc<ServerConfig>>,
-    /// The tokens that the client may prove. None: no token is required.
+    /// The tokens that the client may prove. With `None`, no token is required.
     pub(super) access: Option<Access>,
     pub(super) allowed: &'static [Transport],
 }
@@ -30,25 +30,25 @@ pub(super) struct Pending {
     pub(super) source: Source,
     pub(super) who: String,
     demands: Demands,
-    /// None until it says something: those that say nothing take hardly any memory.
+    /// `None` until the client sends something, so that silent clients need little memory.
     stage: Option<Stage>,
     /// The tokens that were admitted when it began.
     tokens: Option<Arc<Vec<Token>>>,
-    /// Bytes that have come.
+    /// The number of received bytes.
     heard: usize,
-    /// Steps of the handshake that are done.
+    /// The number of completed steps of the handshake.
     pub(super) steps: u32,
 }
 
-/// What a client wants that has shown who it is.
+/// The request of a client that has authenticated.
 pub(super) struct Wish {
     pub(super) transport: Transport,
     pub(super) opening: Vec<u8>,
-    /// The token that it has proved, where one was asked for.
+    /// The token that it has proved, if one was required.
     pub(super) token: Option<Token>,
 }
 
-/// How far a client has come.
+/// The stage of a client's handshake.
 enum Stage {
     /// It has not agreed on encryption yet.
     Encrypting(Box<Negotiation>),
@@ -69,20 +69,20 @@ impl Pending {
         }
     }
 
-    /// How many places it takes, for the memory that it needs.
+    /// The number of places that it takes, according to its memory.
     pub(super) fn places(&self) -> usize {
         1 + self.heard / PLACE
     }
 
-    /// Why it is turned away when its time is over.
+    /// The reason for turning it away when its time is over.
     pub(super) fn delay(&self) -> &'static str {
         match self.heard {
-            0 => "it said nothing",
-            _ => "it took too long to show who it is",
+            0 => "it sent nothing",
+            _ => "it took too long to authenticate",
         }
     }
 
-    /// Goes on until the client has to send more; gives its wish when it has shown who it is.
+    /// Continues until the client has to send more. Returns its request when it has authenticated.
     pub(super) fn advance(&mut self) -> Result<Option<Wish>, String> {
         let mut buffer = [0; 4096];
         loop {
@@ -98,26 +98,26 @@ impl Pending {
             let want = wants.min(buffer.len());
             let mut fds = Vec::new();
             let got = match self.line.recv_with(&mut buffer[..want], &mut fds) {
-                Ok(0) => return Err("it hung up".into()),
+                Ok(0) => return Err("it closed the connection".into()),
                 Ok(got) => got,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) => return Err(error.to_string()),
             };
             if !fds.is_empty() {
-                return Err("it sent descriptors that nobody wants".into());
+                return Err("it sent descriptors during the handshake".into());
             }
             self.heard += got;
             if let Some(done) = self.take(&buffer[..got])? {
-                // What it says too early could not go to another process with it.
+                // Data that it sent too early could not be handed over to another process.
                 return match self.line.seal.as_ref().is_none_or(|seal| seal.is_empty()) {
                     true => Ok(Some(done)),
-                    false => Err("it spoke before it was let in".into()),
+                    false => Err("it sent data before it was accepted".into()),
                 };
             }
         }
     }
 
-    /// Takes what came.
+    /// Handles received bytes.
     fn take(&mut self, bytes: &[u8]) -> Result<Option<Wish>, String> {
         match &mut self.stage {
             Some(Stage::Encrypting(negotiation)) => {
@@ -169,7 +169,7 @@ impl Pending {
         }
     }
 
-    /// Goes on in secret when that has been agreed on.
+    /// Switches to the encrypted line when the negotiation is over.
     fn encrypt(&mut self) -> Result<(), String> {
         match self.stage.take() {
             Some(Stage::Encrypting(negotiation)) if negotiation.is_over() => {
@@ -184,21 +184,21 @@ impl Pending {
         Ok(())
     }
 
-    /// What is sent in a handshake is short and always fits the socket's buffer, so a peer that
-    /// does not read it holds up nobody.
+    /// Sends bytes. Handshake messages are short and always fit in the socket's buffer, so a peer
+    /// that does not read them delays no other client.
     fn send(&self, bytes: &[u8]) -> Result<(), String> {
         if bytes.is_empty() {
             return Ok(());
         }
         match self.line.send(&[IoSlice::new(bytes)]) {
             Ok(sent) if sent == bytes.len() => Ok(()),
-            Ok(_) => Err("it does not read".into()),
+            Ok(_) => Err("it does not read the handshake".into()),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    /// Says why it may not come in. A socket that is closed with something unread in it would take
-    /// that back.
+    /// Sends the reason for a refusal. Then reads what the client has sent, because closing a
+    /// socket with unread data would discard the reason.
     fn refuse(&self, bytes: &[u8]) {
         let _ = self.send(bytes);
         let _ = self.line.recv_with(&mut [0; 4096], &mut Vec::new());
@@ -212,7 +212,7 @@ impl Pending {
         };
         let negotiation = Negotiation::server(config.clone());
         let negotiation =
-            negotiation.map_err(|error| format!("there is no encryption: {error}"))?;
+            negotiation.map_err(|error| format!("encryption cannot be set up: {error}"))?;
         Ok(Stage::Encrypting(Box::new(negotiation)))
     }
 

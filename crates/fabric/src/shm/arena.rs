@@ -1,11 +1,10 @@
-//! The part of a lane's memory for messages that are written where they are sent from, of any
-//! length that fits.
+//! The arena: the part of a lane's memory for reserved messages of any length that fits.
 //!
-//! It lies behind the chunks of the pool, in the same memory, and consists of units as large as
-//! those. A message has one unit or several that follow each other, and is released by the counter
-//! of its first one. Only the writer knows which are whose, and believes the reader nothing but
-//! that it has read: a reader that lies spoils its own messages, or has fewer of them come this
-//! way.
+//! It lies behind the chunks of the pool, in the same memory, and consists of units of the size of
+//! a chunk. A message has one or more consecutive units, and the counter of its first unit counts
+//! its release. Only the writer keeps the state of the units, and it uses nothing from the reader
+//! but these counters. A reader that lies only damages its own messages, or receives fewer of them
+//! in this way.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,43 +14,45 @@ use mgn_sys::fork;
 
 use super::lane::Lane;
 
-/// Messages that are looked at for their release each time, the oldest first. All are, where there
-/// is no room otherwise.
+/// How many messages are checked for their release at each call, the oldest first. If there is no
+/// free memory, all are checked.
 const GLANCE: usize = 8;
 
-/// Bytes given back to the system at once: others wait meanwhile.
+/// The maximum number of bytes returned to the system in one call, because other threads wait
+/// meanwhile.
 const GIVEN_UP: usize = 8 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Arena {
     lane: Arc<Lane>,
-    /// The first of its units, as the lane numbers them, and how many there are.
+    /// The first unit, as a chunk number of the lane, and the number of units.
     first: u32,
     units: u32,
     unit: usize,
     book: Mutex<Book>,
-    /// The generation of processes that made it: a forked child writes nothing here.
+    /// The generation of processes that made it. A forked child must not write here.
     owner: u32,
 }
 
-/// A run of units: the first one, and how many.
+/// A run of units: the first unit, and the number of units.
 type Run = (u32, u32);
 
-/// Which units are whose. All others are held by an [`Extent`] that was not sent.
+/// The state of the units. Units that are neither free nor flying are held by an [`Extent`] that
+/// was not sent.
 #[derive(Debug)]
 struct Book {
     free: BTreeMap<u32, u32>,
-    /// Sent, and not known to be released; the oldest first.
+    /// Runs that were sent and are not known to be released, the oldest first.
     flying: VecDeque<Run>,
-    /// Messages sent so far that began with each unit, modulo 2^32.
+    /// For each unit, the number of messages sent so far that began with it, modulo 2^32.
     sent: Vec<u32>,
-    /// Units that the system has given memory for.
+    /// Units for which the system has allocated memory.
     warm: Vec<bool>,
-    /// Something was taken since the last look at what is idle.
+    /// Memory was taken since the last call of `tidy`.
     is_used: bool,
 }
 
-/// Memory for one message. Dropping it gives back what was not sent.
+/// Memory for one message. If the message was not sent, dropping this frees the memory.
 #[derive(Debug)]
 pub(crate) struct Extent {
     arena: Arc<Arena>,
@@ -80,7 +81,8 @@ impl Arena {
         }
     }
 
-    /// Memory for a message of `len` bytes. None where there is none now, or never.
+    /// Takes memory for a message of `len` bytes. Returns `None` if there is not enough now, or if
+    /// the arena is too small.
     pub(crate) fn take(self: &Arc<Arena>, len: usize) -> Option<Extent> {
         let count = u32::try_from(len.div_ceil(self.unit).max(1)).ok()?;
         if count > self.units || !self.is_ours() {
@@ -104,8 +106,8 @@ impl Arena {
         })
     }
 
-    /// Gives memory back to the system that has not been used since the last call. To be called now
-    /// and then.
+    /// Returns idle memory to the system, unless memory was taken since the last call. Call it at
+    /// intervals.
     pub(crate) fn tidy(&self) {
         let mut book = self.book();
         if std::mem::take(&mut book.is_used) || book.warm.is_empty() {
@@ -128,7 +130,8 @@ impl Arena {
         }
     }
 
-    /// How many messages that began with a unit the reader says it has released.
+    /// For each unit, the number of messages beginning with it that the reader says it has
+    /// released.
     fn released(&self) -> impl Fn(u32) -> u32 + '_ {
         |unit| self.lane.released(self.first + unit)
     }
@@ -143,7 +146,8 @@ impl Arena {
 }
 
 impl Book {
-    /// Takes the first free run of so many units: those used of late come before those never used.
+    /// Takes the first free run with `count` units. So units that have been used before come before
+    /// unused ones.
     fn first_fit(&mut self, count: u32) -> Option<u32> {
         let (at, size) = self.free.iter().find(|(_, size)| **size >= count)?;
         let (at, size) = (*at, *size);
@@ -166,7 +170,7 @@ impl Book {
         self.free.insert(at, count);
     }
 
-    /// Takes back what the reader has released, of the `most` oldest messages.
+    /// Frees the units that the reader has released, among the `most` oldest messages.
     fn collect(&mut self, released: impl Fn(u32) -> u32, most: usize) {
         let (mut at, mut looks) = (0, 0);
         while at < self.flying.len() && looks < most {
@@ -183,7 +187,7 @@ impl Book {
 }
 
 impl Extent {
-    /// Where its memory is: at least as many bytes as it was taken for.
+    /// The start of its memory, which has at least as many bytes as were taken.
     pub(crate) fn start(&self) -> *mut u8 {
         let arena = &self.arena;
         let offset = (arena.first + self.first) as usize * arena.unit;
@@ -195,9 +199,9 @@ impl Extent {
         Arc::ptr_eq(&self.arena, arena)
     }
 
-    /// Counts a message of `len` bytes that begins here, once only. From then on the memory is the
-    /// reader's until it releases it; what the message does not need is free. Gives the chunk
-    /// that the message's descriptor must name.
+    /// Counts a message of `len` bytes that begins here. May be called only once. The memory then
+    /// belongs to the reader until it releases the message, and units that the message does not
+    /// need are free. Returns the chunk number for the message's descriptor.
     pub(crate) fn send(&self, len: usize) -> u32 {
         let arena = &self.arena;
         let was_sent = self.is_sent.swap(true, Ordering::Relaxed);
@@ -261,7 +265,7 @@ mod tests {
         let (lane, arena) = arena();
         for _ in 0..100 {
             let extent = arena.take(5 * UNIT).unwrap();
-            // Shorter than it might have been: the rest is free at once.
+            // The message is shorter than its memory, so the rest is free at once.
             let place = extent.send(UNIT + 1);
             drop(extent);
             assert_eq!((place, free(&arena)), (2, 6));
@@ -316,24 +320,24 @@ mod tests {
         }
         drop(held);
         flying.iter().for_each(|(place, _)| lane.release(*place));
-        assert!(arena.take(8 * UNIT).is_some(), "all of it has come back");
+        assert!(arena.take(8 * UNIT).is_some(), "all memory is free again");
     }
 
     #[test]
     fn idle_memory_goes_back_to_the_system() {
         let (lane, arena) = arena();
         let extent = arena.take(2 * UNIT).unwrap();
-        // SAFETY: it is taken, and has so many bytes.
+        // SAFETY: it is taken, and has `2 * UNIT` bytes.
         unsafe { extent.start().write_bytes(7, 2 * UNIT) };
         let place = extent.send(2 * UNIT);
         let read = |place: u32| {
             let start = lane.pool().map.range(place as usize * UNIT, 1);
-            // SAFETY: mapped, and nobody writes now.
+            // SAFETY: the memory is mapped, and no other thread writes to it now.
             unsafe { start.read() }
         };
         arena.tidy();
         arena.tidy();
-        assert_eq!(read(place), 7, "what is not released stays");
+        assert_eq!(read(place), 7, "a message that is not released stays");
         lane.release(place);
         arena.tidy();
         assert_eq!((read(place), read(place + 1)), (0, 0));

@@ -1,4 +1,4 @@
-//! Both ends while somebody scribbles over everything they share.
+//! Tests both ends while another thread overwrites all the memory that they share.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -48,7 +48,7 @@ fn join() -> Joined {
     }
 }
 
-/// Sends until it fails or `stop`. What it writes must lie inside its own memory.
+/// Sends until it fails or `stop` is set. Every write must lie inside its own memory.
 fn send(sender: Sender, lengths: usize, stop: &AtomicBool) {
     let mut random = Random::new(3);
     while !stop.load(Ordering::Relaxed) {
@@ -63,7 +63,7 @@ fn send(sender: Sender, lengths: usize, stop: &AtomicBool) {
     }
 }
 
-/// Receives until it fails. Every byte of every message must be readable.
+/// Receives until it fails or `stop` is set. Every byte of every message must be readable.
 fn receive(mut receiver: Receiver, stop: &AtomicBool) -> u64 {
     let (mut held, mut count) = (Vec::new(), 0);
     while !stop.load(Ordering::Relaxed) {
@@ -107,8 +107,8 @@ fn nobody_reaches_outside_the_memory_or_hangs() {
             scope.spawn(move || scribble(control, seed, quiet, stop));
             thread::sleep(Duration::from_millis(20));
             stop.store(true, Ordering::Relaxed);
-            // A sender may wait for credit that will never come, the words that say so having been
-            // overwritten. That the other end has gone still ends it.
+            // A sender may wait for credit that never comes, because the words for it have been
+            // overwritten. The end of the peer still ends the wait.
             socket.shutdown(Shutdown::Both).unwrap();
             counts
                 .map(|count| count.join().unwrap())
@@ -119,7 +119,7 @@ fn nobody_reaches_outside_the_memory_or_hangs() {
     assert!(received > 100, "{received}");
 }
 
-/// After a quiet while, writes numbers that look right and are not all over the shared words.
+/// After a pause, writes plausible but wrong numbers to random shared words.
 fn scribble(control: &Mapping, seed: u64, quiet: u32, stop: &AtomicBool) {
     for _ in 0..quiet {
         std::hint::spin_loop();
@@ -141,7 +141,7 @@ fn scribble(control: &Mapping, seed: u64, quiet: u32, stop: &AtomicBool) {
         ];
         let value = u64::from(values[random.below(values.len())]);
         match random.below(3) {
-            // A plausible descriptor under the number that is due.
+            // A plausible pair of words.
             0 => {
                 let high = u64::from(values[random.below(values.len())]);
                 control
@@ -164,7 +164,7 @@ fn lies_of_the_writer_are_told_apart() {
         len: 8,
     };
     for (lie, hint) in [
-        (Descriptor { place: 4, ..chunk }, "not there"),
+        (Descriptor { place: 4, ..chunk }, "does not exist"),
         (
             Descriptor {
                 offset: 4160,
@@ -208,7 +208,7 @@ fn lies_of_the_writer_are_told_apart() {
                 place: IN_REGION | 99,
                 ..chunk
             },
-            "cannot be",
+            "an invalid number",
         ),
     ] {
         let Joined {

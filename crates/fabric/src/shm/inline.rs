@@ -1,29 +1,29 @@
-//! Payloads that go on in the slots after their frame's.
+//! Payloads that continue in the slots after their frame's slot.
 //!
-//! A chunk is another cache line that has to come, and memory that has to be given back: for a few
-//! hundred bytes that takes longer than the copy. The bytes of a slot that hold no number are as
-//! good for them, and go back with the slot.
+//! A chunk would mean another cache line to fetch and memory to release, which for a few hundred
+//! bytes takes longer than the copy. So these bytes travel in the slots, except the 8 bytes of each
+//! slot's number, and are released with the slots.
 
 use super::lane::{prefetch_for_writing, Lane, AHEAD, LINE, SHORT};
 
-/// Bytes of a payload in each slot after the first: all but the number.
+/// The number of payload bytes in each slot after the first: all bytes but the number's.
 const MORE: usize = LINE - 8;
 
-/// Slots that a payload may have after the first.
+/// The maximum number of slots of a payload after the first.
 const MORE_SLOTS: usize = 5;
 
 /// The longest payload in slots.
 pub(crate) const INLINE: usize = SHORT + MORE_SLOTS * MORE;
 
-/// Slots that a payload of `len` bytes needs after the first.
+/// The number of slots that a payload of `len` bytes needs after the first.
 #[inline]
 pub(crate) fn more_slots(len: usize) -> u64 {
     len.saturating_sub(SHORT).div_ceil(MORE) as u64
 }
 
 impl Lane {
-    /// Copies the `len` bytes that follow the short payload of frame `number` to the slots after
-    /// it. To be done before the frame is put.
+    /// Copies the `len` bytes that follow the short payload of frame `number` to the next slots.
+    /// Call it before the frame is put.
     ///
     /// # Safety
     /// `from` is valid for `len` bytes.
@@ -37,7 +37,7 @@ impl Lane {
         }
     }
 
-    /// Copies them from there.
+    /// Copies the bytes that [`Lane::put_more`] has written.
     ///
     /// # Safety
     /// `into` is valid for `len` bytes.
@@ -45,8 +45,8 @@ impl Lane {
     pub(crate) unsafe fn look_at_more(&self, number: u64, into: *mut u8, len: usize) {
         for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
             // SAFETY: `into` is valid for `len` bytes. Each slot has `MORE` bytes behind its
-            // number. The writer leaves them alone until they are given back; if it does not, any
-            // bytes will do.
+            // number. An honest writer does not change them until they are released. If the writer
+            // changes them, the copy has arbitrary bytes, which are valid, too.
             unsafe { copy_more(self.more(slot), into.add(done), len - done) };
         }
     }
@@ -55,12 +55,13 @@ impl Lane {
     #[inline]
     fn more(&self, number: u64) -> *mut u8 {
         let slot = std::ptr::from_ref(self.slot(number)).cast_mut();
-        // SAFETY: inside the slot, which is memory that both processes write to.
+        // SAFETY: the address is inside the slot, which is memory that both processes write to.
         unsafe { slot.cast::<u8>().add(LINE - MORE) }
     }
 }
 
-/// Copies at most what a slot has room for of `len` bytes: without a call, where it is full.
+/// Copies the first `MORE` of `len` bytes, or all if there are fewer. For a full slot, the constant
+/// length needs no call of `memcpy`.
 ///
 /// # Safety
 /// Both are valid for the smaller of `len` and `MORE` bytes.
@@ -88,7 +89,8 @@ mod tests {
         let mut number = 0;
         for round in 0..SLOTS {
             let len = round as usize % (INLINE + 1);
-            // What lies there must not be taken for the number of a message of the next round.
+            // These bytes look like the numbers of messages of the next round, and must not be
+            // mistaken for them.
             let bytes: Vec<u8> = (number..number + 40)
                 .flat_map(|number| (number + SLOTS).to_ne_bytes())
                 .take(len.saturating_sub(SHORT))
@@ -99,7 +101,7 @@ mod tests {
                 len: len as u32,
             };
             let mut found = vec![0; bytes.len()];
-            // SAFETY: each has as many bytes as are named.
+            // SAFETY: each vector has as many bytes as its length says.
             unsafe {
                 lane.put_more(number, bytes.as_ptr(), bytes.len());
                 lane.put_frame(number, frame, head, short, false);

@@ -1,24 +1,26 @@
-//! One direction of a connection in shared memory: the words that both ends touch.
+//! A lane: one direction of a connection in shared memory, with the words that both ends access.
 //!
 //! ```text
 //! control memory, one lane, every field on a cache line of its own:
 //!   head: u64              next message the reader will take        written by the reader
-//!   matched: u32           messages whose envelopes are free again  likewise, in the same line
-//!   reader_sleeps: u32     how the reader may sleep, or 0            by both
-//!   writer_sleeps: u32     1 while a writer may sleep on it         by both
+//!   matched: u32           messages whose envelopes are free again  written by the reader, in the same line
+//!   reader_sleeps: u32     how the reader may sleep, or 0            written by both
+//!   writer_sleeps: u32     1 while a writer may sleep on it         written by both
 //!   writer_closed: u32, reader_closed: u32
-//!   released: u32 * n      messages released, per chunk of the lane's own memory and of other memory  by the reader
-//!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
+//!   released: u32 * n      messages released, per chunk of the lane's own memory and of other memory  written by the reader
+//!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  written by the writer
 //! ```
 //!
-//! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news,
-//! the descriptor, and of endpoints' frames the head and short payloads. A longer payload, of up to
-//! [`super::INLINE`] bytes, goes on in the slots after it. It leaves their `number`s alone, which
-//! are those of earlier laps, and each of these slots counts as a message.
+//! A slot is valid for message n when its `number` is n + 1. So one cache line carries the
+//! notification and the descriptor, and also the head and short payload of an endpoint's frame. A
+//! longer payload, of up to [`super::INLINE`] bytes, continues in the next slots. It does not
+//! change their `number`s, which are those of earlier laps, and each of these slots counts as a
+//! message.
 //!
-//! A chunk is free again when as many messages of it were released as were sent, which only the
-//! writer compares. Neither end believes any of this: the writer keeps its own count of what it
-//! sent, the reader its own of what it took, and each checks what it reads.
+//! A chunk is free again when all messages that were sent in it have been released. Only the writer
+//! compares these counts. Neither end trusts the shared words: the writer keeps its own count of
+//! messages sent, the reader keeps its own count of messages taken, and each end checks the values
+//! that it reads.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,20 +35,20 @@ use crate::message::Owner;
 use crate::peer::Peer;
 use crate::{Error, Message};
 
-/// Messages of a connection that may be committed and not yet received.
+/// The number of messages of a connection that may be committed and not yet received.
 pub(crate) const SLOTS: u64 = 1024;
 
-/// Slots of a link, of which a process may have a thousand.
+/// The number of slots of a link. It is smaller, because a process may have a thousand links.
 pub(crate) const LINK_SLOTS: u64 = 256;
 
-/// Counters for other memory than the lane's own: regions for long messages in one direction, a
-/// group's chunks in the other.
+/// The number of counters for memory that is not the lane's own: regions for long messages in one
+/// direction, and a group's chunks in the other.
 const BESIDE: usize = 16;
 
-/// Regions for long messages, beside the chunks.
+/// The number of regions for long messages, in addition to the chunks.
 pub(crate) const REGIONS: usize = 8;
 
-/// Chunks of the memory that a group of servers shares.
+/// The number of chunks of the memory that a group of servers shares.
 pub(crate) const GROUP_CHUNKS: u32 = 16;
 
 const _: () = assert!(REGIONS <= BESIDE && GROUP_CHUNKS as usize <= BESIDE);
@@ -77,7 +79,7 @@ pub(crate) struct Memory {
     pub(crate) id: u64,
 }
 
-/// A message's place, as the writer says.
+/// A message's place, as stated by the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor {
     pub(crate) place: u32,
@@ -85,7 +87,7 @@ pub(crate) struct Descriptor {
     pub(crate) len: u32,
 }
 
-/// The payload that a slot has room for, beside the head.
+/// The number of payload bytes that fit in a slot, in addition to the head.
 pub(crate) const SHORT: usize = 24;
 
 #[derive(Debug)]
@@ -95,14 +97,16 @@ pub(crate) struct Lane {
     chunks: u32,
     slots: u64,
     pool: Arc<Memory>,
-    /// Whose socket rings to wake the other end; without one it sleeps on the shared word.
+    /// The peer on whose socket we ring to wake it. Without one, the other end sleeps on the shared
+    /// word (futex).
     bell: Option<Arc<Peer>>,
-    /// The generation of processes that made it: a forked child speaks for nobody.
+    /// The generation of processes that made it. A forked child releases nothing.
     owner: u32,
 }
 
 impl Lane {
-    /// Bytes of control memory for a lane with so many chunks and slots, whole pages.
+    /// The size of the control memory of a lane with this number of chunks and slots, in whole
+    /// pages.
     pub(crate) fn bytes(chunks: u32, slots: u64) -> usize {
         (Lane::slots_at(chunks) + slots as usize * size_of::<Slot>()).next_multiple_of(4096)
     }
@@ -141,30 +145,31 @@ impl Lane {
         self.chunks
     }
 
-    /// Number of the counter that takes a region's releases.
+    /// The index of the counter of a region's released messages.
     pub(crate) fn region_counter(&self, slot: usize) -> u32 {
         self.chunks + slot as u32
     }
 
-    /// Number of the counter that takes the releases of a chunk of a group's memory.
+    /// The index of the counter of released messages in a chunk of a group's memory.
     pub(crate) fn group_counter(&self, chunk: u32) -> u32 {
         self.chunks + chunk
     }
 
-    /// Puts message `number` (from 0) where the reader finds it. The writer has made sure that its
-    /// slot is free.
+    /// Puts message `number` (from 0) in its slot, and wakes the reader if it sleeps. The writer
+    /// has made sure that the slot is free.
     pub(crate) fn put(&self, number: u64, message: Descriptor) {
         self.put_quietly(number, message);
         self.wake_after(READER_SLEEPS, false);
     }
 
-    /// Likewise, but a reader that sleeps does not hear of it before [`Lane::wake_reader`].
+    /// Puts a message like `put`, but does not wake a sleeping reader. Call [`Lane::wake_reader`]
+    /// later.
     pub(crate) fn put_quietly(&self, number: u64, message: Descriptor) {
         self.slot(number).fill(number, message);
     }
 
-    /// Likewise for a frame, whose head and short payload travel with the descriptor. One that can
-    /// wait does not wake a reader that is away.
+    /// Puts a frame, whose head and short payload travel with the descriptor. A frame that can wait
+    /// does not wake a reader in [`Sleep::Light`].
     #[inline]
     pub(crate) fn put_frame(
         &self,
@@ -176,8 +181,8 @@ impl Lane {
     ) {
         self.slot(number).fill_frame(number, message, head, short);
         self.wake_after(READER_SLEEPS, can_wait);
-        // The reader had the slots of the next messages last, and they take as long to come as a
-        // message takes to go.
+        // The slots of the next messages are in the reader's cache, and fetching them takes as long
+        // as sending a message.
         prefetch_for_writing(self.slot(number + AHEAD));
     }
 
@@ -187,14 +192,14 @@ impl Lane {
         self.slot(number).has(number)
     }
 
-    /// Takes message `number`, if it is there, and frees its slot. Each field is read once.
+    /// Takes message `number`, if it has been put, and frees its slot. Each field is read once.
     pub(crate) fn take(&self, number: u64) -> Option<Descriptor> {
         let message = self.slot(number).read(number)?;
         self.publish_head(number + 1);
         Some(message)
     }
 
-    /// Reads frame `number`, if it is there. Its slot is free when [`Lane::publish_head`] says so.
+    /// Reads frame `number`, if it has been put. [`Lane::publish_head`] frees its slot.
     #[inline]
     pub(crate) fn look(&self, number: u64) -> Option<(Descriptor, [u64; 2], [u64; SHORT / 8])> {
         self.slot(number).read_frame(number)
@@ -206,7 +211,8 @@ impl Lane {
         self.wake(WRITER_SLEEPS);
     }
 
-    /// Likewise, but a writer that sleeps does not hear of it before [`Lane::wake_writer`].
+    /// Tells the writer like `publish_head`, but does not wake a sleeping writer. Call
+    /// [`Lane::wake_writer`] later.
     #[inline]
     pub(crate) fn publish_head_quietly(&self, next: u64) {
         self.control
@@ -214,7 +220,7 @@ impl Lane {
             .store(next, Ordering::Release);
     }
 
-    /// Tells the writer how many envelopes have been free again in all, modulo 2^32.
+    /// Tells the writer the total number of envelopes that have become free again, modulo 2^32.
     #[inline]
     pub(crate) fn publish_matched(&self, matched: u32) {
         self.control
@@ -228,7 +234,8 @@ impl Lane {
             .load(Ordering::Acquire)
     }
 
-    /// Asks to be woken when a message comes, or not any more. What came before is not told.
+    /// Asks to be woken when a message comes, or with `None` not to be woken. Messages that came
+    /// before cause no wake-up.
     pub(crate) fn watch_reader(&self, how: Option<Sleep>) {
         let word = self.control.word(self.base + READER_SLEEPS);
         match how {
@@ -237,12 +244,12 @@ impl Lane {
         }
     }
 
-    /// Asks to be woken when the reader gives something back.
+    /// Asks to be woken when the reader returns something.
     pub(crate) fn watch_writer(&self) {
         news::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
     }
 
-    /// A message of at most `max` bytes that the writer says lies in a chunk.
+    /// The message of at most `max` bytes in a chunk that the writer has described.
     pub(crate) fn message(
         self: &Arc<Lane>,
         found: Descriptor,
@@ -251,7 +258,7 @@ impl Lane {
         self.in_chunk(found, max, &self.pool, self.chunks, None)
     }
 
-    /// A message that the writer says lies in a chunk of a group's memory.
+    /// The message in a chunk of a group's memory that the writer has described.
     pub(crate) fn group_message(
         self: &Arc<Lane>,
         found: Descriptor,
@@ -272,7 +279,7 @@ impl Lane {
         let (chunk, offset, len) = (found.place, found.offset as usize, found.len as usize);
         if chunk >= chunks {
             return Err(Error::PeerMisbehaved(
-                "a message lies in a chunk that is not there",
+                "a message lies in a chunk that does not exist",
             ));
         }
         let size = memory.map.len() / chunks as usize;
@@ -295,8 +302,8 @@ impl Lane {
         Ok(Message::new(memory.map.range(start, len), len, owner))
     }
 
-    /// A message that the writer says begins with a chunk, at or behind the first one that need not
-    /// be a message's only one.
+    /// The message in the arena that the writer has described. It begins at the start of a chunk
+    /// that is not before `first`, and may span several chunks.
     pub(crate) fn long_message(
         self: &Arc<Lane>,
         found: Descriptor,
@@ -305,7 +312,7 @@ impl Lane {
         let (chunk, len) = (found.place, found.len as usize);
         if !(first..self.chunks).contains(&chunk) {
             return Err(Error::PeerMisbehaved(
-                "a message lies in a chunk that is not there",
+                "a message lies in a chunk that does not exist",
             ));
         }
         let size = self.pool.map.len() / self.chunks as usize;
@@ -324,8 +331,8 @@ impl Lane {
         Ok(Message::new(self.pool.map.range(start, len), len, owner))
     }
 
-    /// How many messages the reader has taken, as far as it says, checked against how many were
-    /// put.
+    /// The number of messages that the reader says it has taken, checked against the number of
+    /// messages put.
     pub(crate) fn taken(&self, put: u64) -> Result<u64, Error> {
         let head = self.control.long(self.base + HEAD).load(Ordering::Acquire);
         match put.checked_sub(head) {
@@ -336,8 +343,8 @@ impl Lane {
         }
     }
 
-    /// Says that one more message of a chunk or region has been dropped; what a forked child drops
-    /// is still its parent's.
+    /// Counts the release of one more message of a chunk or region. Has no effect in a forked
+    /// child, because the message still belongs to its parent.
     pub(crate) fn release(&self, counter: u32) {
         if self.owner != fork::generation() {
             return;
@@ -346,18 +353,19 @@ impl Lane {
         self.wake(WRITER_SLEEPS);
     }
 
-    /// Messages of a chunk or region released so far, modulo 2^32, as the reader says.
+    /// The number of messages of a chunk or region that the reader says it has released, modulo
+    /// 2^32.
     pub(crate) fn released(&self, counter: u32) -> u32 {
         self.counter(counter).load(Ordering::Acquire)
     }
 
-    /// Sleeps until the writer puts a message or `timeout` passes, unless `ready` at the last
-    /// moment.
+    /// Sleeps until the writer puts a message or `timeout` passes. Returns at once if `ready` is
+    /// true after the sleep has been announced.
     pub(crate) fn reader_sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
         self.sleep(READER_SLEEPS, timeout, ready);
     }
 
-    /// Sleeps until the reader gives something back, likewise.
+    /// Sleeps in the same way until the reader returns something.
     pub(crate) fn writer_sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
         self.sleep(WRITER_SLEEPS, timeout, ready);
     }
@@ -441,8 +449,8 @@ impl Lane {
     pub(super) fn slot(&self, number: u64) -> &Slot {
         let at =
             Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * size_of::<Slot>();
-        // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable,
-        // page-aligned, and lives as long as `self`; any bits are a valid slot, and the
+        // SAFETY: `new` has checked that all slots lie inside the control memory, which is
+        // writable, page-aligned, and lives as long as `self`. Any bits are a valid slot, and the
         // other process accesses it atomically, too.
         unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
     }
@@ -450,13 +458,13 @@ impl Lane {
 
 const _: () = assert!(size_of::<Slot>() == LINE);
 
-/// How far ahead of the writer slots are fetched.
+/// How many slots ahead the writer prefetches.
 pub(super) const AHEAD: u64 = 8;
 
 #[inline]
 pub(super) fn prefetch_for_writing(slot: &Slot) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: it changes nothing that a program can see.
+    // SAFETY: a prefetch changes nothing that a program can observe.
     unsafe {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_ET0};
         _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(slot).cast());

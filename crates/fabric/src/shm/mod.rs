@@ -1,9 +1,10 @@
-//! Shared memory: chunks that the sender fills and the receiver reads in place.
+//! Shared memory: the sender fills chunks, and the receiver reads them in place.
 //!
 //! The server makes three sealed pieces of memory and passes them to the client: control words for
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
 //! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages,
-//! [`multicast`] memory that several servers read. Endpoints' long messages lie in an [`arena`].
+//! and [`multicast`] memory that several servers read. Endpoints' reserved messages lie in an
+//! [`arena`].
 
 mod arena;
 #[cfg(test)]
@@ -42,10 +43,11 @@ pub(crate) use region::feed as feed_announcement;
 use receiver::ShmReceiver;
 pub(crate) use sender::ShmSender;
 
-/// Descriptors that a client gets with the welcome: control, to the server, to the client.
+/// The number of descriptors that a client gets with the welcome: control, to the server, to the
+/// client.
 pub(crate) const DESCRIPTORS: usize = 3;
 
-/// The server's side: makes the memory, with so many slots a lane.
+/// The server's side: makes the memory, with `slots` slots per lane.
 pub(crate) fn create(sizes: &Sizes, slots: u64) -> Result<[OwnedFd; DESCRIPTORS], Error> {
     let make = |name: &str, bytes: usize| {
         memory::create(name, bytes).map_err(Error::io(format!(
@@ -59,7 +61,7 @@ pub(crate) fn create(sizes: &Sizes, slots: u64) -> Result<[OwnedFd; DESCRIPTORS]
     ])
 }
 
-/// Likewise with chunks to the client that several clients share.
+/// Makes the memory of a client whose incoming chunks are shared with other clients.
 pub(crate) fn create_with(
     sizes: &Sizes,
     slots: u64,
@@ -71,7 +73,7 @@ pub(crate) fn create_with(
     Ok([control, to_server, to_client])
 }
 
-/// Chunks to clients, which only this process can ever write to.
+/// Makes chunks for several clients. Only this process can ever write to them.
 pub(crate) fn create_shared(sizes: &Sizes) -> Result<Arc<Memory>, Error> {
     let bytes = sizes.pool(sizes.to_client);
     let made = memory::create_read_only("mgn-broadcast", bytes);
@@ -81,7 +83,7 @@ pub(crate) fn create_shared(sizes: &Sizes) -> Result<Arc<Memory>, Error> {
     Ok(Arc::new(Memory { map, fd, id: 2 }))
 }
 
-/// The lane to one of the clients that share chunks.
+/// Makes the lane to one of the clients that share chunks.
 pub(crate) fn reader_lane(
     sizes: &Sizes,
     control: &OwnedFd,
@@ -129,8 +131,8 @@ pub(crate) fn client(
     Ok(Connection::new(sender, receiver, credentials))
 }
 
-/// The lanes as the server uses them: the one it writes to, and the one it reads. With a bell their
-/// ends wake each other by its socket.
+/// The lanes for the server: the one that it writes to, and the one that it reads. With a bell, the
+/// ends wake each other through its socket.
 pub(crate) fn server_lanes(
     sizes: &Sizes,
     fds: [OwnedFd; DESCRIPTORS],
@@ -142,7 +144,7 @@ pub(crate) fn server_lanes(
     Ok((to_client, to_server))
 }
 
-/// Likewise as the client uses them, from what came with the welcome.
+/// The lanes for the client, made from the descriptors that came with the welcome.
 pub(crate) fn client_lanes(
     sizes: &Sizes,
     fds: Vec<OwnedFd>,

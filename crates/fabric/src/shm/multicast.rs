@@ -1,9 +1,9 @@
-//! One writer to several servers of this host, which read one copy.
+//! Multicast: one writer sends to several servers on this host, which read one copy.
 //!
-//! The writer makes the memory, and nobody else can write to it. Each server is passed it over the
-//! socket of its connection, and finds descriptors of messages there among others in its lane,
-//! whose counters it releases them by. A chunk is free again when all servers have released what
-//! they were sent in it.
+//! The writer makes the memory, and no other process can write to it. Each server gets its
+//! descriptor over the socket of its connection. The lane to a server carries the descriptors of
+//! multicast messages among others, and its counters count their release. A chunk is free again
+//! when all servers have released the messages in it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -24,25 +24,25 @@ use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::{Error, Reservation, Sender};
 
-/// A server knows the memory of one group.
+/// The slot of the group's memory. A server knows the memory of only one group.
 const SLOT: usize = 0;
 
-/// The writer sleeps on one server that lags, and looks at the others so often.
+/// The interval at which the writer checks all servers, while it sleeps on one that lags.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Servers that sleep between messages of a writer that goes on are woken for so many at a time.
+/// While the writer sends further messages, sleeping servers are woken once for this many messages.
 const AT_ONCE: u32 = 4;
 
-/// Sends the same to several servers. Messages are written once; servers that share this host's
-/// memory with the writer read them where they lie.
+/// Sends the same messages to several servers. Each message is written once, and servers on the
+/// writer's host read it in place.
 pub struct Multicast {
     writer: Sender,
     end: Arc<End>,
-    /// Messages for which nobody was woken.
+    /// The number of messages since servers were last woken.
     quiet: AtomicU32,
 }
 
-/// A server's place among those that read the one copy. It leaves when this is dropped.
+/// A server's membership in the group. The server leaves the group when this is dropped.
 pub struct Member {
     end: Arc<End>,
     reader: Arc<Reader>,
@@ -50,20 +50,20 @@ pub struct Member {
 
 struct Reader {
     sender: Arc<ShmSender>,
-    /// Messages sent to it in each chunk so far, modulo 2^32.
+    /// For each chunk, the number of messages sent to this server in it so far, modulo 2^32.
     sent: Vec<AtomicU32>,
 }
 
-/// What reservations are made of.
+/// The sending end, which makes reservations.
 struct End {
     memory: Arc<Memory>,
     chunk: u32,
     message_max: usize,
     book: Mutex<Book>,
-    /// Held by the one thread that waits for servers; others that wait queue up here.
+    /// Held by the one thread that waits for servers. Other waiting threads queue up here.
     turn: Mutex<Spinner>,
     waited: AtomicU64,
-    /// The generation of processes that made it: a forked child gives nothing back.
+    /// The generation of processes that made it. A forked child frees nothing.
     owner: u32,
 }
 
@@ -73,7 +73,7 @@ struct Book {
 }
 
 impl Multicast {
-    /// A writer of messages of at most `message_max` bytes, to nobody yet.
+    /// Creates a writer of messages of at most `message_max` bytes. It has no members yet.
     ///
     /// # Errors
     /// [`Error::Io`] if there is no memory.
@@ -102,14 +102,14 @@ impl Multicast {
         Ok(Multicast { writer, end, quiet })
     }
 
-    /// Where messages are reserved. What is committed here without [`Multicast::commit`] goes to
-    /// nobody.
+    /// The sender with which messages are reserved. A message that is committed with
+    /// [`Sender::commit`] instead of [`Multicast::commit`] goes to no member.
     pub fn writer(&self) -> &Sender {
         &self.writer
     }
 
-    /// Has the server that `sender` sends to read the one copy from now on. None if it cannot: it
-    /// is reached another way, or takes no messages as long.
+    /// Adds the server to which `sender` sends. Returns `None` if the server cannot be a member,
+    /// because it uses no shared memory or does not accept messages of this length.
     ///
     /// # Errors
     /// [`Error::Closed`] if it is gone.
@@ -130,10 +130,10 @@ impl Multicast {
         Ok(Some(Member { end, reader }))
     }
 
-    /// Sends the first `used` bytes of a reservation to `members` as [`Sender::commit`] does to one
-    /// server. Those that cannot be sent to are told by their place and why. Where more
-    /// `follows` soon, those that sleep are woken once for [`AT_ONCE`] messages, or when there is
-    /// no room for more.
+    /// Sends the first `used` bytes of a reservation to `members`, as [`Sender::commit`] does to
+    /// one server. Calls `failed` with the index and the error of each member to which it cannot be
+    /// sent. Set `follows` if another message follows soon: sleeping members are then woken once
+    /// for `AT_ONCE` messages, or when there is no space for more.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a reservation, or more of it, than the writer has made.
@@ -164,7 +164,8 @@ impl Multicast {
         for (at, member) in members.iter().enumerate() {
             let Reader { sender, sent } = &*member.reader;
             match sender.put_quietly(message) {
-                // Nobody asks whether the chunk is free before the reservation has come to its end.
+                // `sent` is not compared with the release counters before the reservation has
+                // ended.
                 Ok(()) => drop(sent[chunk as usize].fetch_add(1, Ordering::Relaxed)),
                 Err(error) => failed(at, error),
             }
@@ -176,12 +177,13 @@ impl Multicast {
     }
 }
 
-/// Bytes of a chunk for messages of so many.
+/// The size of a chunk for messages of at most `message_max` bytes.
 fn chunk(message_max: usize) -> usize {
     message_max.max(1).next_multiple_of(PAGE as usize)
 }
 
-/// What a server that takes messages of `message_max` bytes knows of groups: nothing yet.
+/// The announced memory of a server that accepts messages of `message_max` bytes. It is empty at
+/// first.
 pub(super) fn known(message_max: u32) -> Known {
     Known::up_to(chunk(message_max as usize) * GROUP_CHUNKS as usize)
 }
@@ -191,7 +193,9 @@ pub(super) fn find<'a>(known: &'a mut Known, peer: &Peer) -> Result<&'a Arc<Memo
     let memory = known.find(SLOT as u32, FIRST_ID as u32, peer)?;
     match memory.map.len() % (GROUP_CHUNKS * PAGE) as usize {
         0 => Ok(memory),
-        _ => Err(Error::PeerMisbehaved("a group's memory has no such size")),
+        _ => Err(Error::PeerMisbehaved(
+            "a group's memory has an impossible size",
+        )),
     }
 }
 
@@ -225,7 +229,7 @@ impl End {
         }
     }
 
-    /// Waits until the servers have released enough, without those that turn out to be gone.
+    /// Waits until the servers have released enough. Servers that are gone are removed.
     fn wait(&self, len: usize) -> Result<Room, Error> {
         let start = Instant::now();
         self.book().wake();
@@ -242,8 +246,8 @@ impl End {
                 let slowest = self.book().slowest();
                 turn.sleeping();
                 match slowest {
-                    // Another thread may be waiting for a slot there, by the same word: it stays
-                    // set.
+                    // Another thread may be waiting for a slot there on the same word, so the word
+                    // stays set.
                     Some(reader) => reader.sender.lane().writer_sleep(LOOK, || false),
                     None => thread::sleep(LOOK),
                 }
@@ -283,7 +287,7 @@ impl Book {
             .for_each(|reader| reader.sender.lane().wake_reader());
     }
 
-    /// Who has had a chunk for longest, once those that have closed are left out.
+    /// The server that has held a chunk longest. Servers that have closed are removed.
     fn slowest(&mut self) -> Option<Arc<Reader>> {
         self.readers
             .retain(|reader| !reader.sender.lane().reader_closed());

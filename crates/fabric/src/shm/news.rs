@@ -1,9 +1,9 @@
-//! How one end of a lane tells the other that something is there: slots with numbers, and the words
-//! that say who sleeps.
+//! Notification between the two ends of a lane: numbered slots, and words that show which end
+//! sleeps.
 //!
-//! Each end is a process of its own, so all of it is written once, for the processor's own atomics
-//! in shared memory and for those of the model checker, which tries every order in which the two
-//! may see each other's writes.
+//! The two ends are different processes. The code is generic over the kind of atomics: the
+//! processor's, in shared memory, and the model checker's, which tries every order in which the
+//! ends may see each other's writes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -16,8 +16,8 @@ pub(crate) trait Atomics {
 
     fn fence(order: Ordering);
 
-    /// Stores what the other end looks at after [`announce`]. With [`wake_after`] behind it, either
-    /// of both sees the other.
+    /// Stores a value that the other end checks after [`announce`]. If [`wake_after`] follows, at
+    /// least one end sees the other's write.
     fn publish(place: &Self::Long, value: u64);
 }
 
@@ -48,7 +48,7 @@ macro_rules! atomic {
     };
 }
 
-/// The processor's.
+/// The processor's atomics.
 #[derive(Debug)]
 pub(crate) enum Real {}
 
@@ -71,7 +71,7 @@ impl Atomics for Real {
     }
 }
 
-/// What a slot holds, as both ends see it. Any bits are valid.
+/// A slot, as both ends see it. Any bits are valid.
 #[repr(C, align(64))]
 pub(crate) struct Slot<A: Atomics = Real> {
     number: A::Long,
@@ -93,7 +93,7 @@ impl<A: Atomics> Slot<A> {
         A::publish(&self.number, number + 1);
     }
 
-    /// Likewise for a frame, whose head and short payload travel with the descriptor.
+    /// Puts frame `number` here, with its head and short payload beside the descriptor.
     #[inline]
     pub(crate) fn fill_frame(
         &self,
@@ -123,7 +123,7 @@ impl<A: Atomics> Slot<A> {
         self.has(number).then(|| self.descriptor())
     }
 
-    /// Frame `number`, likewise.
+    /// Frame `number`, if it is here. Each field is read once.
     #[inline]
     pub(crate) fn read_frame(
         &self,
@@ -150,37 +150,38 @@ impl<A: Atomics> Slot<A> {
     }
 }
 
-/// How an end does not look by itself.
+/// The kinds of sleep of an end that does not poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Sleep {
-    /// Everything wakes it.
+    /// Every frame wakes it.
     Deep = 1,
-    /// It is busy elsewhere: what can wait until it comes does not.
+    /// The end's program is busy elsewhere. Frames that can wait until it polls do not wake it.
     Light = 2,
 }
 
-/// The word of an end that looks.
+/// The word of an end that polls.
 const AWAKE: u32 = 0;
 
-/// Says in `sleeps` that its end may be asleep from now on. It then looks once more: with the fence
-/// here and the one in [`wake`], either this end sees the news or the other one sees that it
-/// sleeps.
+/// Records in `sleeps` that this end may be asleep from now on. The end must then check for news
+/// once more. Because of the fence here and the one in [`wake`], either this end sees the news, or
+/// the other end sees that this one sleeps.
 #[inline]
 pub(crate) fn announce<A: Atomics>(sleeps: &A::Word, how: Sleep) {
     sleeps.store(how as u32, Ordering::Relaxed);
     A::fence(Ordering::SeqCst);
 }
 
-/// After there is news: whether the other end has to be woken for it. Says so once for each time
-/// that it was announced.
+/// Whether the other end has to be woken for news that has just been written. Returns true once per
+/// [`announce`].
 #[inline]
 pub(crate) fn wake<A: Atomics>(sleeps: &A::Word) -> bool {
     A::fence(Ordering::SeqCst);
     wake_after::<A>(sleeps, false)
 }
 
-/// Likewise, where the news was [published](Atomics::publish), and may be such that it can wait.
+/// Does the same for news that was [published](Atomics::publish). News that can wait does not wake
+/// an end in [`Sleep::Light`].
 #[inline]
 pub(crate) fn wake_after<A: Atomics>(sleeps: &A::Word, can_wait: bool) -> bool {
     let how = sleeps.load(Ordering::SeqCst);
@@ -188,7 +189,7 @@ pub(crate) fn wake_after<A: Atomics>(sleeps: &A::Word, can_wait: bool) -> bool {
     !is_left && sleeps.swap(AWAKE, Ordering::Relaxed) != AWAKE
 }
 
-/// The model checker's.
+/// The model checker's atomics.
 #[cfg(test)]
 pub(crate) mod checked {
     use super::*;
@@ -207,7 +208,7 @@ pub(crate) mod checked {
             loom::sync::atomic::fence(order);
         }
 
-        // The checker takes no operation for sequentially consistent but a fence.
+        // The checker supports sequential consistency only for fences.
         fn publish(place: &AtomicU64, value: u64) {
             place.store(value, Ordering::Release);
             Checked::fence(Ordering::SeqCst);
@@ -227,7 +228,7 @@ mod tests {
 
     const SLOTS: u64 = 2;
 
-    /// A lane of two slots, a chunk behind each, and each end's bell.
+    /// A lane of two slots, with a chunk for each slot, and a doorbell for each end.
     struct Ring {
         slots: [Slot<Checked>; SLOTS as usize],
         chunks: [UnsafeCell<u64>; SLOTS as usize],
@@ -270,7 +271,7 @@ mod tests {
                     }
                 }
                 let at = (number % SLOTS) as usize;
-                // SAFETY: nobody reads the chunk now, or else the checker says so.
+                // SAFETY: no other thread reads the chunk now. Otherwise the checker reports it.
                 self.chunks[at].with_mut(|chunk| unsafe { *chunk = number + 70 });
                 let message = Descriptor {
                     place: at as u32,
@@ -285,7 +286,7 @@ mod tests {
             }
         }
 
-        /// Reads frames, and gives `batch` slots back at a time.
+        /// Reads frames, and returns `batch` slots at a time.
         fn read(&self, count: u64, batch: u64) {
             for number in 0..count {
                 let at = (number % SLOTS) as usize;
@@ -300,7 +301,7 @@ mod tests {
                 };
                 assert_eq!((message.place, message.offset), (at as u32, number as u32));
                 assert_eq!((head, short), ([number; 2], [number + 30; SHORT / 8]));
-                // SAFETY: nobody writes the chunk now, or else the checker says so.
+                // SAFETY: no other thread writes the chunk now. Otherwise the checker reports it.
                 let chunk = self.chunks[at].with(|chunk| unsafe { *chunk });
                 assert_eq!(chunk, number + 70);
                 if (number + 1) % batch == 0 {
@@ -313,8 +314,8 @@ mod tests {
         }
     }
 
-    /// A ring of two slots for frames that take both of them: the second one has no news, and its
-    /// bytes are seen with those of the first.
+    /// Checks frames that take both slots of a ring. The second slot has no number of its own, and
+    /// its bytes become visible with those of the first.
     fn check_wide(count: u64, waits: usize) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(waits);
@@ -329,7 +330,8 @@ mod tests {
                             writing.writer.wait();
                         }
                     }
-                    // SAFETY: nobody reads these bytes now, or else the checker says so.
+                    // SAFETY: no other thread reads these bytes now. Otherwise the checker reports
+                    // it.
                     writing.chunks[1].with_mut(|more| unsafe { *more = number + 70 });
                     let message = Descriptor {
                         place: 0,
@@ -349,7 +351,7 @@ mod tests {
                         ring.reader.wait();
                     }
                 }
-                // SAFETY: nobody writes these bytes now, or else the checker says so.
+                // SAFETY: no other thread writes these bytes now. Otherwise the checker reports it.
                 let more = ring.chunks[1].with(|more| unsafe { *more });
                 assert_eq!(more, number + 70);
                 assert!(!ring.slots[1].has(number + 1));
@@ -362,8 +364,7 @@ mod tests {
         });
     }
 
-    /// Every order of what two threads do, up to so many that one of them is made to wait in
-    /// between.
+    /// Checks every interleaving of two threads with at most `waits` preemptions.
     fn check(count: u64, batch: u64, waits: usize) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(waits);
@@ -391,7 +392,7 @@ mod tests {
         check_wide(3, 3);
     }
 
-    /// By `make stress`.
+    /// Runs in `make stress`.
     #[test]
     #[ignore = "takes minutes"]
     fn more_frames_in_more_orders() {

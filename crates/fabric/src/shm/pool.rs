@@ -1,4 +1,4 @@
-//! The writer's private book of its chunks.
+//! The writer's private bookkeeping of its chunks.
 
 use std::collections::VecDeque;
 
@@ -11,32 +11,32 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
-/// Which chunks are whose. A chunk is in exactly one of five states: *free*; *held* by one
-/// reservation; *open*, partly filled and held by nobody; *flying*, to be free when the reader has
-/// released all its messages; *resting*, when it has done so not long ago.
+/// The states of the chunks. A chunk is in exactly one of five states. It is *free*; *held* by a
+/// reservation; *open*, which means partly filled and not held; *flying*, while the reader has not
+/// released all its messages; or *resting*, if the reader has released them recently.
 ///
-/// A stream uses few chunks, so that they stay in the caches of both ends. It does not use the one
-/// that came back last, whose lines are still on their way between the caches: with a rest of
-/// 256 KiB, messages of 16 to 64 KiB are 1.5 times as fast on a Xeon whose processors share only
-/// the last cache (9.6 GB/s before, 15).
+/// A stream of messages uses few chunks, so that they stay in the caches of both ends. It does not
+/// reuse the chunk that was released last, because its cache lines are still moving between the
+/// caches. With 256 KiB of resting chunks, messages of 16 to 64 KiB are 1.5 times as fast (15 GB/s
+/// instead of 9.6) on a Xeon whose processors share only the last-level cache.
 #[derive(Debug)]
 pub(crate) struct Pool {
     chunk: u32,
-    /// Messages sent in each chunk so far, modulo 2^32.
+    /// For each chunk, the number of messages sent in it so far, modulo 2^32.
     sent: Vec<u32>,
     free: Vec<u32>,
-    /// In the order in which they came back.
+    /// Resting chunks, in the order in which they were released.
     resting: VecDeque<u32>,
-    /// Chunks that rest while there are others.
+    /// How many chunks rest while others are available.
     rest: usize,
     open: Vec<Span>,
     flying: VecDeque<u32>,
 }
 
-/// Open chunks kept; of more, the fullest is given up.
+/// The maximum number of open chunks. If there are more, the fullest one is closed.
 const OPEN: usize = 2;
 
-/// Bytes of chunks that rest.
+/// The number of bytes of resting chunks.
 const REST: u32 = 256 << 10;
 
 impl Pool {
@@ -56,24 +56,24 @@ impl Pool {
         self.sent.len()
     }
 
-    /// The chunk that has waited longest for the reader.
+    /// The chunk that has been flying longest.
     pub(crate) fn oldest(&self) -> Option<u32> {
         self.flying.front().copied()
     }
 
-    /// Messages sent in each chunk so far, modulo 2^32.
+    /// For each chunk, the number of messages sent in it so far, modulo 2^32.
     pub(crate) fn sent(&self) -> &[u32] {
         &self.sent
     }
 
-    /// Chunks that wait for the reader, after those that came back were taken in.
+    /// The number of flying chunks, after released ones have been reclaimed.
     pub(crate) fn flying(&mut self, is_released: impl Fn(u32, u32) -> bool) -> usize {
         self.reclaim(is_released);
         self.flying.len()
     }
 
-    /// Takes room for `len` bytes, which is at most a chunk. `is_released` tells of a chunk and the
-    /// number of messages that were sent in it, modulo 2^32, whether all of them are released.
+    /// Takes space for `len` bytes, which are at most a chunk. `is_released` gets a chunk and the
+    /// number of messages sent in it, modulo 2^32, and returns whether all of them are released.
     pub(crate) fn take(
         &mut self,
         len: u32,
@@ -91,20 +91,20 @@ impl Pool {
         Some(Span { chunk, offset: 0 })
     }
 
-    /// Counts a message committed in a held chunk.
+    /// Counts a message that is committed in a held chunk.
     pub(crate) fn commit(&mut self, chunk: u32) {
         let sent = &mut self.sent[chunk as usize];
         *sent = sent.wrapping_add(1);
     }
 
-    /// Ends a reservation, whose rest may serve another.
+    /// Ends a reservation. The rest of its chunk may serve another one.
     pub(crate) fn give(&mut self, rest: Span, is_released: impl Fn(u32, u32) -> bool) {
         if rest.offset == 0 {
             self.free.push(rest.chunk);
             return;
         }
-        // The reader's counter is only looked at for chunks that are done with: its cache line is
-        // the reader's, and fetching it costs as much as sending a short message.
+        // Read the reader's counter only for chunks that are used up: its cache line is in the
+        // reader's cache, and fetching it costs as much as sending a short message.
         let mut done = Some(rest).filter(|rest| self.chunk - rest.offset < ALIGN as u32);
         if done.is_none() {
             self.open.push(rest);
@@ -121,7 +121,7 @@ impl Pool {
         }
     }
 
-    /// Whether reservations hold every chunk, so that no reader can give any back.
+    /// Whether reservations hold every chunk, so that no reader can release one.
     pub(crate) fn all_held(&self) -> bool {
         self.free.is_empty()
             && self.resting.is_empty()
@@ -129,7 +129,8 @@ impl Pool {
             && self.flying.is_empty()
     }
 
-    /// A chunk that has rested, or one that is not in use, or the one that has rested longest.
+    /// The next chunk to use: one that has rested enough, or else a free one, or else the one that
+    /// has rested longest.
     fn next_free(&mut self) -> Option<u32> {
         let has_rested = self.resting.len() > self.rest;
         let fresh = (!has_rested).then(|| self.free.pop()).flatten();
@@ -140,7 +141,7 @@ impl Pool {
         is_released(chunk, self.sent[chunk as usize])
     }
 
-    /// Takes in what has come back in order.
+    /// Reclaims released chunks from the front of the flying queue.
     fn reclaim(&mut self, is_released: impl Fn(u32, u32) -> bool) {
         while let Some(chunk) = self.flying.front().copied() {
             if !self.all_released(chunk, &is_released) {
@@ -160,7 +161,7 @@ impl Pool {
     }
 
     fn close_open(&mut self, is_released: impl Fn(u32, u32) -> bool) {
-        // Emptied ones first, so that `any` finds them early.
+        // Put released chunks first, so that `any` finds them early.
         while let Some(span) = self.open.pop() {
             match self.all_released(span.chunk, &is_released) {
                 true => self.flying.push_front(span.chunk),
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(
             pool.take(1, |_, sent| sent == 0),
             Some(first),
-            "unused, so it starts anew"
+            "unused, so it starts at offset 0 again"
         );
     }
 }

@@ -16,15 +16,15 @@ pub(crate) struct ShmReceiver {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
     message_max: u32,
-    /// Memory other than the lane's own: regions at the client, which takes messages longer than a
-    /// chunk, and that of a group at the server.
+    /// Memory that is not the lane's own: regions at the client, which accepts messages longer than
+    /// a chunk, and the memory of a group at the server.
     known: Known,
-    /// The longest message in a region; none where there are no regions.
+    /// The longest message in a region, or `None` if there are no regions.
     large_max: Option<u32>,
-    /// Number of the next message, our own count.
+    /// The number of the next message. This is our own count.
     next: u64,
     spinner: Spinner,
-    /// When the peer was last looked at: short waits one after another add up to a look, too.
+    /// The time of the last check of the peer. Several short waits together also lead to a check.
     last_look: Instant,
     broken: Option<&'static str>,
 }
@@ -68,7 +68,7 @@ impl ShmReceiver {
         message.map(Some)
     }
 
-    /// Looks after the peer now and then.
+    /// Whether the peer is gone. Checks at most once per [`PULSE`].
     fn has_died(&mut self) -> bool {
         if self.last_look.elapsed() < PULSE {
             return false;
@@ -130,7 +130,8 @@ impl ReceiveEnd for ShmReceiver {
         let (lane, next) = (self.lane.clone(), self.next);
         let ready = || lane.is_there(next) || lane.writer_closed();
         loop {
-            // Closed or dead first, then empty: what was sent before that is there by then.
+            // Check first for the peer's end, and then for messages, so that messages sent before
+            // the end are found.
             let closed = lane.writer_closed() || self.has_died();
             if let Some(message) = self.take()? {
                 return Ok(Some(message));

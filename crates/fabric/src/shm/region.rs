@@ -1,9 +1,9 @@
-//! Memory of their own for messages longer than a chunk.
+//! Regions: separate memory for messages that are longer than a chunk.
 //!
 //! Only messages to the client can be that long. The server announces each region over the socket,
-//! with its descriptor, before the first message in it, and uses it again and again. The client
-//! reads announcements when a message names a region that it does not know. A client announces the
-//! memory of a group likewise ([`crate::Multicast`]).
+//! with its descriptor, before the first message in it, and then reuses it. The client reads
+//! announcements when a message names a region that it does not know. A client announces the memory
+//! of a group in the same way ([`crate::Multicast`]).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ const MAGIC: u32 = u32::from_le_bytes(*b"MgnR");
 /// An announcement: magic u32, slot u32, id u64, bytes u64.
 const ANNOUNCEMENT: usize = 24;
 
-/// The size of a region for a message of `len` bytes: up to an eighth more, so that a window being
-/// enlarged does not need a new one at every step.
+/// The size of a region for a message of `len` bytes. It is up to an eighth larger, so that a
+/// window that the user enlarges does not need a new region at every step.
 fn size_for(len: usize) -> usize {
     let step = (len.next_power_of_two() / 8).max(64 << 10);
     len.next_multiple_of(step)
@@ -34,7 +34,8 @@ fn size_for(len: usize) -> usize {
 pub(crate) struct Regions {
     slots: [Option<Region>; REGIONS],
     next_id: u64,
-    /// The most bytes that all regions may have, one more than fits excepted.
+    /// The maximum number of bytes of all regions. One region may exceed it, if it replaces another
+    /// one.
     budget: usize,
 }
 
@@ -54,7 +55,8 @@ impl Regions {
         }
     }
 
-    /// Takes a region for `len` bytes; gives its slot, address and size. None while all are in use.
+    /// Takes a region for `len` bytes. Returns its slot, address and size, or `None` while all
+    /// regions are in use.
     pub(crate) fn take(
         &mut self,
         len: usize,
@@ -85,7 +87,8 @@ impl Regions {
                 let total: usize = (0..REGIONS).filter_map(size).sum();
                 let empty = (0..REGIONS).find(|slot| size(*slot).is_none());
                 let empty = empty.filter(|_| total + size_for(len) <= self.budget);
-                // Where there is no room for one more, an idle one of the wrong size gives way.
+                // If the budget permits no further region, an idle region of the wrong size is
+                // replaced.
                 let Some(slot) = empty.or_else(|| idle.iter().copied().max_by_key(|s| size(*s)))
                 else {
                     return Ok(None);
@@ -105,8 +108,8 @@ impl Regions {
         )))
     }
 
-    /// Counts a message committed in a region and ends its reservation. Gives the id that the
-    /// descriptor must carry.
+    /// Counts a message that is committed in a region, and ends its reservation. Returns the ID for
+    /// the message's descriptor.
     pub(crate) fn commit(&mut self, slot: usize) -> u32 {
         let region = self.slots[slot].as_mut().expect("held, so it is there");
         region.sent = region.sent.wrapping_add(1);
@@ -127,7 +130,7 @@ impl Regions {
     }
 
     fn make(&mut self, slot: usize, len: usize, lane: &Lane, peer: &Peer) -> Result<(), Error> {
-        // The memory that gives way goes first, so that the peak is not the sum of both.
+        // Free the replaced memory first, so that both do not exist at the same time.
         self.slots[slot] = None;
         let size = size_for(len);
         let failed = format!("cannot make {size} bytes of shared memory");
@@ -148,7 +151,7 @@ impl Regions {
     }
 }
 
-/// Passes memory on to the other end.
+/// Announces memory to the other end, and passes its descriptor.
 pub(super) fn announce(memory: &Memory, slot: usize, peer: &Peer) -> Result<(), Error> {
     let mut announcement = [0; ANNOUNCEMENT];
     announcement[..4].copy_from_slice(&MAGIC.to_le_bytes());
@@ -157,16 +160,18 @@ pub(super) fn announce(memory: &Memory, slot: usize, peer: &Peer) -> Result<(), 
     announcement[16..].copy_from_slice(&(memory.map.len() as u64).to_le_bytes());
     match passing::send(peer.socket(), &announcement, &[memory.fd.as_fd()], false) {
         Ok(ANNOUNCEMENT) => Ok(()),
-        Ok(_) => Err(Error::PeerMisbehaved("it does not take announcements")),
+        Ok(_) => Err(Error::PeerMisbehaved(
+            "it does not read announcements of memory",
+        )),
         Err(_) if peer.gone() => Err(peer.closed()),
         Err(source) => Err(Error::Io {
-            doing: "cannot pass shared memory on".into(),
+            doing: "cannot pass shared memory to the other end".into(),
             source,
         }),
     }
 }
 
-/// What one end knows of memory that the other one has announced.
+/// The memory that the other end has announced.
 #[derive(Debug)]
 pub(crate) struct Known {
     slots: [Option<Arc<Memory>>; REGIONS],
@@ -179,7 +184,7 @@ impl Known {
         Known::up_to(size_for(large_max as usize))
     }
 
-    /// Memory of at most `largest` bytes each.
+    /// Announced memory of at most `largest` bytes each.
     pub(super) fn up_to(largest: usize) -> Known {
         Known {
             slots: Default::default(),
@@ -187,15 +192,16 @@ impl Known {
         }
     }
 
-    /// The region that a message names, which may have been announced since.
+    /// The region that a message names. Reads announcements until it is found.
     pub(crate) fn find(&mut self, slot: u32, id: u32, peer: &Peer) -> Result<&Arc<Memory>, Error> {
         let slot = slot as usize;
         if slot >= REGIONS {
             return Err(Error::PeerMisbehaved(
-                "a message lies in a region that cannot be",
+                "a message lies in a region with an invalid number",
             ));
         }
-        // No more is announced than can be in use before a message in it is sent.
+        // The limit exceeds the number of regions that can be announced before a message is sent in
+        // one.
         for _ in 0..=8 * REGIONS {
             if self.slots[slot]
                 .as_ref()
@@ -207,7 +213,7 @@ impl Known {
         }
         match &self.slots[slot] {
             Some(found) if found.id as u32 == id => Ok(found),
-            _ => Err(Error::PeerMisbehaved("it announces memory without end")),
+            _ => Err(Error::PeerMisbehaved("it announces too much memory")),
         }
     }
 
@@ -218,12 +224,12 @@ impl Known {
             Ok(ANNOUNCEMENT) => {}
             Ok(_) => {
                 return Err(Error::PeerMisbehaved(
-                    "an announcement of memory is cut short",
+                    "an announcement of memory is truncated",
                 ))
             }
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 return Err(Error::PeerMisbehaved(
-                    "a message lies in memory never announced",
+                    "a message lies in memory that was never announced",
                 ))
             }
             Err(source) => {
@@ -300,7 +306,7 @@ mod tests {
         let (again, same, _) = regions.take(499_999, &lane, &near).unwrap().unwrap();
         assert_eq!((again, same), (slot, start));
         assert_eq!(regions.commit(again), id);
-        // Not released: another one is made.
+        // The first region is not released, so another one is made.
         let (other, _, _) = regions.take(500_000, &lane, &near).unwrap().unwrap();
         assert_ne!(other, slot);
         regions.cancel(other);
@@ -317,7 +323,7 @@ mod tests {
         assert_eq!(taken.len(), 2);
         regions.cancel(taken[0]);
         let (slot, _, size) = regions.take(100_000, &lane, &near).unwrap().unwrap();
-        assert_eq!(slot, taken[0], "a region far too large gives way");
+        assert_eq!(slot, taken[0], "a region that is far too large is replaced");
         assert!(size < 1 << 20);
     }
 

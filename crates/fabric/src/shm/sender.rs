@@ -20,30 +20,30 @@ pub(crate) struct ShmSender {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
     chunk: u32,
-    /// The longest message in a chunk, and the longest at all.
+    /// The longest message in a chunk, and the longest message.
     message_max: usize,
     max: usize,
     book: Mutex<Book>,
     held_too_long: Duration,
-    /// The longest sleep until the next look at the peer.
+    /// The longest sleep before the next check of the peer.
     pulse: Duration,
-    /// Held by the one thread that waits on the shared word; others that wait queue up here.
+    /// Held by the one thread that waits on the shared word. Other waiting threads queue up here.
     turn: Mutex<Spinner>,
     waited: AtomicU64,
 }
 
-/// What only the writer knows. Nothing in it is ever read back from shared memory.
+/// The writer's private state. None of it is ever read back from shared memory.
 struct Book {
-    /// Messages put so far.
+    /// The number of messages put so far.
     put: u64,
-    /// Messages that the reader had taken when last asked.
+    /// The number of messages that the reader had taken at the last check.
     taken: u64,
     pool: Pool,
     regions: Option<Regions>,
 }
 
 impl Book {
-    /// The ring has a slot for it.
+    /// Puts a message. The ring must have a free slot.
     fn put(&mut self, lane: &Lane, message: Descriptor) {
         lane.put(self.put, message);
         self.put += 1;
@@ -84,7 +84,7 @@ impl ShmSender {
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        // A thread that panicked here was refused by an assertion before it changed anything.
+        // If a thread panicked with the lock, an assertion failed before it changed anything.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,8 +121,8 @@ impl ShmSender {
         }
     }
 
-    /// Sends a message that lies in memory of another book. A reader that sleeps does not hear of
-    /// it before [`Lane::wake_reader`].
+    /// Sends a message in memory that another sender manages. Does not wake a sleeping reader; call
+    /// [`Lane::wake_reader`] later.
     pub(super) fn put_quietly(&self, message: Descriptor) -> Result<(), Error> {
         self.check_open()?;
         let attempt = || {
@@ -207,7 +207,8 @@ impl ShmSender {
         Ok(Some(()))
     }
 
-    /// Repeats `attempt` until it gives something, the peer is gone, or nothing can come back.
+    /// Repeats `attempt` until it returns something, the peer is gone, or this process has held all
+    /// chunks for too long.
     fn wait<T>(&self, mut attempt: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
         let start = Instant::now();
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -289,7 +290,7 @@ impl SendEnd for ShmSender {
             }
             Place::Heap(_) | Place::Spent => return,
         }
-        // Another thread of this process may wait for just that.
+        // Another thread of this process may wait for this space.
         self.lane.wake_writer();
     }
 
@@ -366,7 +367,7 @@ mod tests {
             sender.cancel(first.place);
             let (end, capacity) = third.join().unwrap();
             assert_eq!(capacity, 4096);
-            // A lost wake would take until the next look at the peer.
+            // After a lost wake-up, the wait would last until the next check of the peer.
             let took = end - start;
             assert!(took < Duration::from_secs(30), "{took:?}");
         });

@@ -1,4 +1,4 @@
-//! Buffers for received messages, and their way back.
+//! Buffers for received messages, and their reuse.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::block::Block;
 use crate::Error;
 
-/// The receiver's memory. Buffers are made when first needed, never more than were agreed, and come
-/// back when their last message is dropped.
+/// The receiver's memory. Buffers are made when they are first needed, up to the agreed number, and
+/// are returned when their last message is dropped.
 #[derive(Debug)]
 pub(crate) struct Home {
     buffer: usize,
@@ -21,18 +21,18 @@ pub(crate) struct Home {
 struct State {
     spare: Vec<Block>,
     made: usize,
-    /// Blocks of long messages, kept for the next such.
+    /// Blocks of long messages, kept for the next long messages.
     large_spare: Vec<Block>,
-    /// Bytes of long messages that have not come back.
+    /// The bytes of long messages that have not been returned.
     large_out: usize,
 }
 
-/// Long messages' blocks kept.
+/// The number of long messages' blocks that are kept.
 const LARGE_KEPT: usize = 2;
 
 impl Home {
-    /// Lends up to `pool` bytes in buffers of `buffer` bytes, at least two of them, and for longer
-    /// messages up to `large_most` bytes more.
+    /// Lends up to `pool` bytes in buffers of `buffer` bytes, but at least two buffers. For longer
+    /// messages, lends up to `large_most` bytes more.
     pub(crate) fn new(buffer: usize, pool: usize, large_most: usize) -> Home {
         Home {
             buffer,
@@ -47,7 +47,7 @@ impl Home {
         self.buffer
     }
 
-    /// A buffer; None while all are lent, after waiting for `timeout`.
+    /// Takes a buffer. Waits for up to `timeout` while all are lent, and then returns `None`.
     pub(crate) fn take(&self, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if let Some(block) = state.spare.pop() {
@@ -61,8 +61,9 @@ impl Home {
         })
     }
 
-    /// Memory for a message of `len` bytes, more than a buffer holds: a block that was used before
-    /// and is large enough, or a small one to begin with. None while too much is lent.
+    /// Takes memory for a message of `len` bytes, which is longer than a buffer. It is a used block
+    /// that is large enough, or a small block that can grow. Waits for up to `timeout` while too
+    /// much is lent, and then returns `None`.
     pub(crate) fn take_large(&self, len: usize, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if state.large_out > 0 && state.large_out + len > self.large_most {
@@ -81,7 +82,7 @@ impl Home {
         })
     }
 
-    /// Makes a block twice as long, at most `len`. Its first `used` bytes stay.
+    /// Doubles the size of a block, up to `len`. Keeps its first `used` bytes.
     pub(crate) fn grow(&self, block: &mut Block, used: usize, len: usize) -> Result<(), Error> {
         let larger = Block::new((block.size() * 2).min(len))?;
         block.copy_to(0, &larger, 0, used);

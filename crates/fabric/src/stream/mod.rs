@@ -4,8 +4,9 @@
 //! frame := length: u32  0: u32  bytes  padding to a multiple of 8
 //! ```
 //!
-//! Credits are what the kernel's socket buffers hold, and the receiver's pool: while all of it is
-//! held by messages that nobody has dropped, it reads no further, and the sender comes to wait.
+//! The flow control relies on the kernel's socket buffers and the receiver's pool. While undropped
+//! messages hold the whole pool, the receiver reads no more, the socket buffers fill, and the
+//! sender has to wait.
 
 mod home;
 mod receiver;
@@ -24,7 +25,7 @@ use crate::peer::Peer;
 use crate::Error;
 use sender::StreamSender;
 
-/// Bytes in front of each message.
+/// The length of the header of each message.
 pub(crate) const HEADER: usize = 8;
 
 pub(crate) fn server(
@@ -67,7 +68,7 @@ pub(crate) fn header(len: usize) -> [u8; HEADER] {
 pub(crate) fn parse_header(bytes: [u8; HEADER], max: usize) -> Result<usize, Error> {
     let header = u64::from_le_bytes(bytes);
     if header >> 32 != 0 {
-        return Err(Error::PeerMisbehaved("a frame begins with garbage"));
+        return Err(Error::PeerMisbehaved("a frame's header is invalid"));
     }
     if header > max as u64 {
         return Err(Error::PeerMisbehaved("a message is longer than was agreed"));
@@ -75,7 +76,7 @@ pub(crate) fn parse_header(bytes: [u8; HEADER], max: usize) -> Result<usize, Err
     Ok(header as usize)
 }
 
-/// Bytes that a message takes in the stream.
+/// The number of bytes that a message takes in the stream.
 pub(crate) fn frame(len: usize) -> usize {
     HEADER + len.next_multiple_of(HEADER)
 }

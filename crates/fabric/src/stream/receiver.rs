@@ -1,4 +1,4 @@
-//! Reading frames from a socket into buffers where their messages stay.
+//! Reading frames from a socket into buffers, in which the messages stay.
 
 use std::io::IoSliceMut;
 use std::sync::Arc;
@@ -16,19 +16,20 @@ use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{Deadline, Spinner, PULSE};
 use crate::{Error, Message};
 
-/// A frame with at least this many bytes to come is completed by reads of exactly those, so that no
-/// part of the next frame has to be moved later.
+/// If at least this many bytes of a frame are missing, only these are read, so that no part of the
+/// next frame has to be moved later.
 const EXACT: usize = 16 << 10;
 
 pub(crate) struct StreamReceiver {
     peer: Arc<Peer>,
     max: usize,
     home: Arc<Home>,
-    /// The buffer being filled: `end` bytes have been received, those before `start` handed out.
+    /// The buffer that is being filled. `end` bytes have been received, and those before `start`
+    /// handed out.
     current: Option<Arc<Filled>>,
     start: usize,
     end: usize,
-    /// A message longer than a buffer, on its way.
+    /// A message longer than a buffer, which is being received.
     large: Option<Large>,
     spinner: Spinner,
     last_look: Instant,
@@ -41,19 +42,20 @@ struct Large {
     got: usize,
 }
 
-/// What has to happen before the next message is there.
+/// The next message, or the step that is needed to get it.
 enum Next {
     Message(Message),
-    /// More bytes of a frame that is this long in all.
+    /// More bytes of a frame, whose total length this is.
     Bytes(usize),
-    /// The beginning of a message of this many bytes, too long for a buffer.
+    /// The beginning of a message of this length, which is too long for a buffer.
     Large(usize),
 }
 
 impl StreamReceiver {
-    /// Messages of up to `usual` bytes share buffers; longer ones, up to `max`, get their own.
+    /// Makes a receiver. Messages of up to `usual` bytes share buffers. Longer messages, up to
+    /// `max`, get their own.
     pub(crate) fn new(peer: Arc<Peer>, usual: u32, max: u32, pool: usize) -> StreamReceiver {
-        // Two of the longest usual messages fit exactly, so a stream of them is never moved.
+        // Two messages of the usual maximum length fit exactly, so a stream of them is never moved.
         let buffer = (2 * frame(usual as usize))
             .max(64 << 10)
             .next_multiple_of(ALIGN);
@@ -95,8 +97,8 @@ impl StreamReceiver {
         Ok(Next::Message(Message::new(pointer, len, owner)))
     }
 
-    /// Sees to it that a frame of `frame` bytes fits between `start` and the buffer's end. False
-    /// when no buffer was to be had in time.
+    /// Makes sure that a frame of `frame` bytes fits between `start` and the buffer's end. Returns
+    /// false if no buffer became free in time.
     fn make_room(&mut self, frame: usize, deadline: &Deadline) -> Result<bool, Error> {
         let have = self.end - self.start;
         let size = self.home.buffer();
@@ -109,7 +111,7 @@ impl StreamReceiver {
                 (self.start, self.end) = (0, have);
                 return Ok(true);
             }
-            // A read into a short rest would not be worth its system call.
+            // Reading into a short rest is not worth a system call.
             let enough = if have == 0 {
                 frame.max(size / 8)
             } else {
@@ -134,14 +136,14 @@ impl StreamReceiver {
         Ok(true)
     }
 
-    /// Turns the buffered beginning of a long message into memory of its own.
+    /// Moves the buffered beginning of a long message to its own block.
     fn begin_large(&mut self, len: usize, deadline: &Deadline) -> Result<bool, Error> {
         let home = self.home.clone();
         let whole = frame(len) - HEADER;
         let Some(block) = self.patiently(deadline, |slice| home.take_large(whole, slice))? else {
             return Ok(false);
         };
-        // Less than a frame of it is here, and all that is here belongs to it.
+        // The frame is incomplete, so all buffered bytes belong to it.
         let got = self.end - self.start - HEADER;
         let mut large = Large { block, len, got: 0 };
         while large.block.size() < got {
@@ -158,7 +160,7 @@ impl StreamReceiver {
         Ok(true)
     }
 
-    /// Reads what there is of the long message. The message when it is complete.
+    /// Reads the available bytes of the long message. Returns the message when it is complete.
     fn go_on_large(&mut self) -> Result<Option<Message>, Errno> {
         let Some(mut large) = self.large.take() else {
             return Ok(None);
@@ -191,8 +193,8 @@ impl StreamReceiver {
         )))
     }
 
-    /// Waits for the application to drop messages. A peer that has gone meanwhile does not matter
-    /// at first: what it sent may still be received.
+    /// Waits for the application to drop messages. The end of the peer is ignored at first, because
+    /// its messages can still be received.
     fn patiently(
         &self,
         deadline: &Deadline,
@@ -212,7 +214,8 @@ impl StreamReceiver {
         }
     }
 
-    /// Looks after the peer now and then: callers that never wait must notice its death, too.
+    /// Whether the peer is dead. Checks at most once per [`PULSE`], also for callers that never
+    /// wait.
     fn has_died(&mut self) -> bool {
         if self.last_look.elapsed() < PULSE {
             return false;
@@ -252,15 +255,15 @@ impl StreamReceiver {
         }
     }
 
-    /// One read into the current buffer, which has room for the frame under way.
+    /// Reads once into the current buffer, which has space for the current frame.
     fn fill(&mut self, frame: usize) -> Result<(), Errno> {
         let missing = frame - (self.end - self.start);
         let room = self.home.buffer() - self.end;
         let want = if missing >= EXACT { missing } else { room };
         if let Some(current) = &self.current {
-            // SAFETY: the range from `end` on is inside the block and initialised (blocks start
-            // zeroed); no message covers it, messages ending before `end`, and only this receiver,
-            // borrowed exclusively, fills the block.
+            // SAFETY: the range from `end` on is inside the block and initialised, because blocks
+            // are zeroed. All messages end before `end`. Only this receiver fills the block, and it
+            // is borrowed exclusively.
             let into = unsafe {
                 std::slice::from_raw_parts_mut(current.block().range(self.end, want), want)
             };
@@ -271,14 +274,14 @@ impl StreamReceiver {
 }
 
 enum Step {
-    /// A message, or none in time.
+    /// A message, or `None` after the timeout.
     Done(Option<Message>),
     Again,
-    /// The socket has nothing.
+    /// The socket has no data.
     Wait,
 }
 
-/// One read that does not wait. The stream's end is reported as EPIPE.
+/// Reads once without waiting. The stream's end is reported as EPIPE.
 fn read(peer: &Peer, into: &mut [u8]) -> Result<usize, Errno> {
     peer.line().recv(&mut [IoSliceMut::new(into)])
 }

@@ -17,7 +17,7 @@ use crate::Error;
 pub(crate) struct StreamSender {
     peer: Arc<Peer>,
     stock: Stock,
-    /// Held while a frame is written; the error that ended the stream.
+    /// Locked while a frame is written. Holds the error that ended the stream.
     out: Mutex<Option<Error>>,
     waited: AtomicU64,
 }
@@ -50,7 +50,7 @@ impl StreamSender {
         Ok(())
     }
 
-    /// Until the socket takes more or the peer is gone.
+    /// Waits until the socket accepts more bytes or the peer is gone.
     fn wait(&self) -> Result<(), Error> {
         match self.peer.wait(PollFlags::OUT, None) {
             Ok(true) => Ok(()),

@@ -1,5 +1,5 @@
-//! One source that opens connection after connection without saying who it is, and a client that is
-//! far away.
+//! An attack from one source that opens many connections without authenticating, and a client that
+//! is far away.
 
 // Each test program uses a part of it.
 #![allow(dead_code)]
@@ -16,20 +16,20 @@ use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
-/// Where the attack comes from. Honest clients come from 127.0.0.1.
+/// The source address of the attack. Honest clients come from 127.0.0.1.
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// Connections that are kept open at most.
+/// The maximum number of connections that are kept open.
 const HELD: usize = 4000;
 /// An attack ends by itself after this.
 const LONGEST: Duration = Duration::from_secs(120);
 /// The variable with the duration of an attack in seconds, which is 1 without it.
 const SECONDS: &str = "MGN_ATTACK_SECONDS";
 
-/// What an attack may cost.
+/// The permitted costs of an attack: lines in the log, and bytes of memory.
 pub const LINES: usize = 100;
 pub const MEMORY: usize = 16 << 20;
 
-/// A thousand connections a second, until this is dropped.
+/// An attack with a thousand connections per second, until this is dropped.
 pub struct Attack {
     stop: Arc<AtomicBool>,
     opened: Arc<AtomicUsize>,
@@ -37,7 +37,8 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// Each connection says one byte of `text` a second, from its first moment on.
+    /// Starts an attack. Each connection sends one byte of `text` per second, from its beginning
+    /// on.
     pub fn start(target: SocketAddr, text: &'static [u8]) -> Attack {
         take_all_descriptors();
         let stop = Arc::new(AtomicBool::new(false));
@@ -50,7 +51,7 @@ impl Attack {
                 if ended.load(Ordering::Relaxed) || start.elapsed() > LONGEST {
                     return;
                 }
-                // An attacker that was late for a while catches up.
+                // If the attacker was delayed, it catches up.
                 let due = Duration::from_millis(number as u64);
                 thread::sleep(due.saturating_sub(start.elapsed()));
                 held.extend(open(target).map(|socket| (number, socket)));
@@ -96,7 +97,7 @@ impl Drop for Attack {
     }
 }
 
-/// Raises this process's limit as far as it goes.
+/// Raises this process's limit of descriptors to its maximum.
 pub fn take_all_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
@@ -106,7 +107,8 @@ pub fn take_all_descriptors() {
     setrlimit(Resource::Nofile, all).unwrap();
 }
 
-/// A connection from the attacker's address. None where the system has no room.
+/// A connection from the attacker's address. `None` if the system's limits do not permit another
+/// one.
 pub fn open(target: SocketAddr) -> Option<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket =
@@ -118,7 +120,7 @@ pub fn open(target: SocketAddr) -> Option<OwnedFd> {
     }
 }
 
-/// A way to `target` for clients that are 50 ms away from it.
+/// A forwarder to `target`, for clients that are 50 ms away from it. Returns its address.
 pub fn far_way_to(target: SocketAddr) -> SocketAddr {
     const WAY: Duration = Duration::from_millis(50);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -153,7 +155,7 @@ pub fn memory_of(process: u32) -> usize {
     pages.parse::<usize>().unwrap() * rustix::param::page_size()
 }
 
-/// Counts what this process logs, from its first call on.
+/// Counts the lines that this process logs, from the first call on.
 pub fn lines_logged() -> usize {
     struct Counter;
     static LINES: AtomicUsize = AtomicUsize::new(0);
@@ -183,7 +185,7 @@ pub fn survive(target: SocketAddr, text: &'static [u8], come_in: impl Fn()) {
     survive_in(std::process::id(), lines_logged, target, text, come_in);
 }
 
-/// Likewise for a target in another process; `lines_logged` counts the lines of its log.
+/// Attacks a target in another process. `lines_logged` counts the lines of its log.
 pub fn survive_in(
     process: u32,
     lines_logged: impl Fn() -> usize,

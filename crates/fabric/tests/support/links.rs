@@ -8,7 +8,7 @@ use mgn_fabric::{Error, Listener};
 
 pub use super::{Kind, PATIENCE, SHM, TCP4, TLS, UNIX};
 
-/// What carries the links of endpoints.
+/// The kinds of links between endpoints.
 pub const ALL: [Kind; 4] = [SHM, UNIX, TCP4, TLS];
 
 /// Those of them within one host.
@@ -20,7 +20,7 @@ pub fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
     accept_named(endpoint, listener).0
 }
 
-/// The next link, whoever comes in between, and what the peer calls itself.
+/// The next link, and the name that its peer gave. Ignores other connections in between.
 pub fn accept_named(endpoint: &Endpoint, listener: &Listener) -> (LinkId, Vec<u8>) {
     loop {
         if let Ok(Joined::Link(link, name)) = endpoint.accept(listener.accept().unwrap()) {

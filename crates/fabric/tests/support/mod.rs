@@ -1,4 +1,4 @@
-//! Joined connections of every kind.
+//! Helpers for tests: connections of every kind.
 
 // Each test program uses a part of it.
 #![allow(dead_code)]
@@ -19,7 +19,7 @@ use mgn_fabric::{connect, Address, Config, Connection, Listener, Token, Transpor
 
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A way to join two ends.
+/// A kind of connection between two ends.
 #[derive(Clone, Debug)]
 pub struct Kind {
     pub transport: Transport,
@@ -92,7 +92,7 @@ impl Kind {
             let incoming = listener
                 .accept_timeout(PATIENCE)
                 .unwrap()
-                .expect("a client came");
+                .expect("a client has connected");
             assert_eq!(incoming.opening(), b"opening");
             assert_eq!(incoming.transport(), &self.transport);
             let server = incoming.accept(b"welcome", config).unwrap();
@@ -103,26 +103,30 @@ impl Kind {
     }
 }
 
-/// Runs the listener until `client` has ended, and checks that it accepts nobody meanwhile.
+/// Runs the listener until `client` has ended, and checks that it accepts no client meanwhile.
 pub fn lets_nobody_in<T>(listener: &Listener, client: &ScopedJoinHandle<T>) {
     let mut is_over = false;
     while !is_over {
         is_over = client.is_finished();
         let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
-        assert!(found.is_none(), "somebody is let in");
+        assert!(found.is_none(), "a client was accepted");
     }
 }
 
-/// Runs the listener, which must accept nobody, until it hangs up on `stranger`. Returns what
-/// `stranger` was sent. Reads of `stranger` must not block: the listener may have to run first.
+/// Runs the listener, which must accept no client, until it closes the connection to `stranger`.
+/// Returns the bytes that `stranger` received. Reads from `stranger` must not block, because the
+/// listener may have to run first.
 pub fn told_until_closed(listener: &Listener, mut stranger: impl Read) -> io::Result<Vec<u8>> {
     let (start, mut told) = (Instant::now(), Vec::new());
     loop {
         let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
-        assert!(found.is_none(), "somebody is let in");
+        assert!(found.is_none(), "a client was accepted");
         match stranger.read_to_end(&mut told) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                assert!(start.elapsed() < 2 * PATIENCE, "nobody hangs up");
+                assert!(
+                    start.elapsed() < 2 * PATIENCE,
+                    "the listener does not close it"
+                );
             }
             end => return end.map(|_| told),
         }
@@ -152,7 +156,7 @@ impl Drop for Folder {
     }
 }
 
-/// Small chunks, so that tests come to every limit.
+/// Small chunks, so that tests reach every limit.
 pub fn small() -> Config {
     Config {
         message_max: 8192,

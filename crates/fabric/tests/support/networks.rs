@@ -1,14 +1,14 @@
-//! Networks that processes have for themselves, and links between them.
+//! Network namespaces for processes, and links between them.
 
 use std::process::{Child, Command, Stdio};
 
-/// False, with a message, where there can be none.
+/// Whether network namespaces can be used. If not, prints that the test is skipped.
 pub fn are_there() -> bool {
     let try_one = ["-n", "sh", "-c", "nsenter -t $$ -n ip link"];
     let tried = Command::new("unshare").args(try_one).output();
     let are_there = tried.is_ok_and(|tried| tried.status.success());
     if !are_there {
-        eprintln!("SKIPPED: networks of their own take root, unshare, nsenter and ip");
+        eprintln!("SKIPPED: network namespaces require root, unshare, nsenter and ip");
     }
     are_there
 }
@@ -20,13 +20,13 @@ fn run(program: &str, arguments: &str) {
     assert!(done.status.success(), "{program} {arguments}: {said}");
 }
 
-/// Says something to `ip` in the network of a process.
+/// Runs `ip` in the network of a process.
 pub fn ip(pid: u32, what: &str) {
     run("nsenter", &format!("-t {pid} -n ip {what}"));
 }
 
-/// Lays a cable between the networks of two processes, whose interfaces it gives this name and
-/// these addresses, with the lengths of their networks.
+/// Connects the networks of two processes. Both interfaces get this name, and these addresses with
+/// their prefix lengths.
 pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     let [one, other] = ends.map(|(pid, _)| pid);
     run(
@@ -35,7 +35,7 @@ pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     );
     for (pid, addresses) in ends {
         for address in addresses.split(' ') {
-            // Nobody else has it, which need not be found out.
+            // The address is unique, so do not wait for duplicate address detection.
             let at_once = if address.contains(':') { " nodad" } else { "" };
             ip(pid, &format!("addr add {address} dev {name}{at_once}"));
         }
@@ -43,7 +43,7 @@ pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     }
 }
 
-/// A network for several processes. It ends with this.
+/// A network for several processes. It ends when this is dropped.
 pub struct Network(Child);
 
 impl Network {
@@ -59,7 +59,7 @@ impl Network {
         network
     }
 
-    /// A process in it.
+    /// The ID of a process in the network.
     pub fn pid(&self) -> u32 {
         self.0.id()
     }

@@ -16,7 +16,7 @@ const ROLE: &str = "MGN_TEST_ROLE";
 const ADDRESS: &str = "MGN_TEST_ADDRESS";
 const TRANSPORT: &str = "MGN_TEST_TRANSPORT";
 
-/// What this process is to do, where it is the other one.
+/// The task of this process, if it is the other one.
 pub struct Part {
     pub role: String,
     pub address: Address,
@@ -42,18 +42,18 @@ impl Part {
         })
     }
 
-    /// Listens where it is told to.
+    /// Listens at the given address.
     pub fn listen(&self) -> Listener {
         Listener::bind(&self.address, self.kind.token()).unwrap()
     }
 }
 
-/// Says what whoever started this process waits for.
+/// Reports to the process that started this one, which waits for it.
 pub fn ready(news: &str) {
     println!("READY {news}");
 }
 
-/// Waits for what whoever started this process says.
+/// Waits for a line from the process that started this one.
 pub fn told() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
@@ -66,17 +66,17 @@ pub struct Other {
     news: Receiver<String>,
 }
 
-/// How the other process differs from this one.
+/// The differences between the other process and this one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Apart {
     /// Another user.
     pub user: Option<u32>,
-    /// A network of its own, which has no devices yet.
+    /// A separate network, which has no devices yet.
     pub network: bool,
 }
 
 impl Other {
-    /// Starts it and waits until it is ready. Gives what it said.
+    /// Starts it and waits until it is ready. Returns its report.
     pub fn start(role: &str, kind: &Kind, address: &Address, apart: Apart) -> (Other, String) {
         let other = Other::spawn(role, kind, address, apart);
         let news = other.news().expect("the other process ended early");
@@ -85,7 +85,7 @@ impl Other {
 
     pub fn spawn(role: &str, kind: &Kind, address: &Address, apart: Apart) -> Other {
         let mut program = std::env::current_exe().unwrap();
-        // A checkout may lie where other users cannot go.
+        // The program may lie in a folder that other users cannot enter.
         let copy = apart
             .user
             .map(|_| std::env::temp_dir().join(format!("mgn-{}-other", std::process::id())));
@@ -122,7 +122,7 @@ impl Other {
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 if let Some((_, news)) = line.split_once("READY ") {
-                    // Where nobody listens any more, the rest is read all the same.
+                    // If the test no longer listens, read the remaining lines anyway.
                     let _ = sender.send(news.to_string());
                 }
             }
@@ -134,16 +134,16 @@ impl Other {
         other
     }
 
-    /// What it says next. None when it has ended.
+    /// Its next report. `None` when it has ended.
     pub fn news(&self) -> Option<String> {
         match self.news.recv_timeout(Duration::from_secs(60)) {
             Ok(news) => Some(news),
             Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => panic!("the other process says nothing"),
+            Err(RecvTimeoutError::Timeout) => panic!("the other process reports nothing"),
         }
     }
 
-    /// Says something to it, see [`told`].
+    /// Sends a line to it, for [`told`].
     pub fn tell(&mut self, what: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
     }

@@ -1,20 +1,20 @@
-//! One copy or two: which of them is quicker for the long messages of a link, found out while the
-//! link runs.
+//! The choice between one copy and two for the long messages of a link, measured while the link is
+//! in use.
 //!
 //! A message can go through shared memory, which takes two copies, or be read from its sender's
-//! memory with a system call, which takes one. Which is quicker depends on the length, on what
-//! else goes on, and on the machine, so each receiver measures it, for each class of lengths. Now
-//! and then it has some megabytes come the way in use, then the other way, then the way in use
-//! again. It changes over if the other way was clearly quicker than both. Trials that change
-//! nothing become rarer. The receiver states the way that it wants with each acceptance
+//! memory with a system call, which takes one. The faster way depends on the length, on the load,
+//! and on the machine, so each receiver measures it for each class of lengths. In a trial it
+//! receives some megabytes in the current way, then in the other way, then in the current way
+//! again. It changes over if the other way was clearly faster than both. Trials that change nothing
+//! become rarer. The receiver states the way that it wants with each acceptance
 //! ([`SHOW`](super::super::head::SHOW)).
 //!
-//! Where long messages go both ways, one direction alone gains nothing by a change: one end would
-//! then copy everything. So one of the ends leads, and the other one takes over its choice.
+//! If long messages go in both directions, a change in one direction alone gains nothing, because
+//! one end would then do all the copying. So one end leads, and the other end adopts its choice.
 
 use std::time::Duration;
 
-/// How a message comes.
+/// The way in which a message is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copies {
     /// Read from its sender's memory.
@@ -23,49 +23,49 @@ pub(super) enum Copies {
     Two,
 }
 
-/// Classes of lengths are powers of two: from 16 KiB on, as shorter messages go at once, up to
-/// 16 MiB and above.
+/// Classes of lengths are powers of two, from 16 KiB to 16 MiB and above. Shorter messages are sent
+/// eagerly.
 const SHORTEST: u32 = 14;
 const LONGEST: u32 = 24;
 const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
 
-/// Bytes of one part of a trial: about 200 us of a fast machine at first, and twice as many after
-/// each trial that changes nothing. They are some messages at least.
+/// The number of bytes in one part of a trial: at first about 200 us on a fast machine, then twice
+/// as many after each trial that changes nothing. A part has at least `PART_MESSAGES` messages.
 const PART_MIN: u64 = 2 << 20;
 const PART_MAX: u64 = 16 << 20;
 const PART_MESSAGES: u64 = 4;
 
-/// After a change, what was announced before still comes the old way. Programs send in bursts, so
-/// that is about a burst. A part is at least as long as some of them, because the rate is another
-/// one at the beginning of a burst than at its end.
+/// After a change, messages that were announced before still come the old way. Programs send in
+/// bursts, so these are about one burst. A part has at least the length of several bursts, because
+/// the rate differs between the beginning and the end of a burst.
 const PART_BURSTS: u64 = 4;
 
-/// Before the time of a part counts, so many bursts or this share of a part have come: until then
-/// one of the ends may still be busy with what came the old way.
+/// The measurement of a part begins after this many bursts, or after 1/`SETTLING` of a part if that
+/// is longer. Until then, one of the ends may still be busy with messages that came the old way.
 const SETTLING_BURSTS: u64 = 2;
 const SETTLING: u64 = 4;
 
-/// One byte in so many may come the other way while a part is measured: some messages can only
-/// come in two copies.
+/// This fraction of the bytes may come the other way while a part is measured, because some
+/// messages can only come in two copies.
 const STRAY: u64 = 8;
 
-/// A part has not begun after so many bytes, and after so many times its own length: then the
-/// other end does not do what it is asked to, or most messages cannot come this way.
+/// If the measurement of a part has not begun after this number of bytes, and after this multiple
+/// of its length, the trial ends: the other end does not show its messages, or most of them cannot
+/// come this way.
 const LATE_MAX: u64 = 256 << 20;
 const LATE_PARTS: u64 = 8;
 
-/// From one trial to the next, after the first, there are at first as many bytes as in a part. With
-/// each trial that changes nothing they become twice as many parts, this often. So trials cost
-/// little in the long run.
+/// The number of parts between two trials is at first one. It doubles each time a trial changes
+/// nothing, up to this many times. So trials cost little in the long run.
 const STAYS_MAX: u32 = 6;
 
-/// How much quicker the other way must be. Less than this is noise.
+/// How much faster the other way must be. Smaller differences are noise.
 const CLEARLY: f64 = 1.05;
 
-/// A choice of the leader counts for this many messages.
+/// The leader's choice is in force for this many messages.
 const FOLLOWED: u32 = 64;
 
-/// What the receiver of a link's messages has found out so far.
+/// The measurements of the receiver of a link's messages.
 pub(super) struct Choice {
     classes: [Class; CLASSES],
     /// The other end leads.
@@ -73,33 +73,34 @@ pub(super) struct Choice {
 }
 
 struct Class {
-    /// The way in use, and the one that the next messages are to come by, which differ in a trial.
+    /// The current way, and the way that is wanted for the next messages. They differ in the middle
+    /// part of a trial.
     used: Copies,
     wanted: Copies,
     trial: Option<Trial>,
     /// Bytes until the next trial.
     until: u64,
-    /// Trials that changed nothing, as far as they matter.
+    /// The number of consecutive trials that changed nothing, up to [`STAYS_MAX`].
     stays: u32,
     /// Bytes that came the old way after the last change.
     burst: u64,
-    /// Some messages.
+    /// The bytes of [`PART_MESSAGES`] messages of the class.
     shortest: u64,
-    /// Messages for which the leader's choice still counts.
+    /// The number of messages for which the leader's choice is still in force.
     followed: u32,
 }
 
 #[derive(Default)]
 struct Trial {
-    /// Bytes per second of the parts that are over.
+    /// The rates of the completed parts, in bytes per second.
     rates: Vec<f64>,
-    /// When the time of the part that is being measured began.
+    /// When the measurement of the current part began.
     since: Option<Duration>,
-    /// Bytes since then, or before that since the last look at them: those that came as they were
-    /// wanted, and the others.
+    /// The bytes since then that came the wanted way, and those that came the other way. Before
+    /// the measurement, both begin again at 0 as long as too many come the other way.
     wanted: u64,
     stray: u64,
-    /// Before the time began: bytes that came while too many still came the other way.
+    /// The bytes that came before that, while too many still came the other way.
     late: u64,
 }
 
@@ -131,12 +132,12 @@ impl Choice {
         })
     }
 
-    /// How messages of this length are to come from now on.
+    /// The way that is wanted for messages of this length from now on.
     pub(super) fn wanted(&self, len: usize) -> Copies {
         class_of(len).map_or(Copies::Two, |class| self.classes[class].wanted)
     }
 
-    /// The leader, which receives messages of this length from us, wants them in this way.
+    /// Adopts the leader's choice: it wants to receive our messages of this length in this way.
     pub(super) fn led(&mut self, len: usize, wanted: Copies) {
         if !self.follows {
             return;
@@ -148,7 +149,7 @@ impl Choice {
         }
     }
 
-    /// Bytes of a message of this length have come. `now` is only asked in trials.
+    /// Counts received bytes of a message of this length. `now` is called only in trials.
     pub(super) fn came(
         &mut self,
         len: usize,
@@ -224,13 +225,13 @@ impl Choice {
 }
 
 impl Class {
-    /// Bytes of a part of a trial.
+    /// The number of bytes in a part of a trial.
     fn part(&self) -> u64 {
         let least = self.shortest.max(PART_BURSTS * self.burst);
         least.max((PART_MIN << self.stays).min(PART_MAX))
     }
 
-    /// Ends the trial, after which messages are to come in this way.
+    /// Ends the trial. Messages are to come in this way from now on.
     fn end(&mut self, used: Copies) {
         if self.used == used {
             self.stays = (self.stays + 1).min(STAYS_MAX);
@@ -256,7 +257,7 @@ mod tests {
 
     const KIB: usize = 1 << 10;
 
-    /// A link whose messages take so many nanoseconds by each way. Messages that were announced
+    /// A model of a link, with a given time per message for each way. Messages that were announced
     /// before a change still come the old way.
     struct Model {
         choice: Box<Choice>,
@@ -280,7 +281,7 @@ mod tests {
             }
         }
 
-        /// Sends messages. Gives the share of those that came in one copy.
+        /// Sends messages. Returns the share of those that came in one copy.
         fn run(&mut self, len: usize, count: usize, [one, two]: [u64; 2]) -> f64 {
             let mut ones = 0;
             for _ in 0..count {
@@ -305,7 +306,7 @@ mod tests {
             ones as f64 / count as f64
         }
 
-        /// Sends 8 GiB, and then as much again, of which the share is given.
+        /// Sends 8 GiB twice. Returns the share of one-copy messages in the second half.
         fn settle(&mut self, len: usize, times: [u64; 2]) -> f64 {
             let count = ((8 << 30) / len).max(4000);
             self.run(len, count, times);
@@ -324,12 +325,12 @@ mod tests {
                 let mut model = Model::new(window);
                 let one = model.settle(len, [1000, 2000]);
                 assert!(one > 0.85, "{len} {window} {one}");
-                // What was learnt of one class says nothing about others.
+                // The result for one class does not affect the others.
                 assert_eq!(model.choice.wanted(8 * KIB), Copies::Two);
                 if class_of(len / 2) != class_of(len) {
                     assert_eq!(model.choice.wanted(len / 2), Copies::Two);
                 }
-                // The program does something else now.
+                // The program now does something else, and two copies are faster.
                 let one = model.settle(len, [2000, 1000]);
                 assert!(one < 0.15, "{len} {window} {one}");
             }
@@ -381,11 +382,11 @@ mod tests {
         assert_eq!(choice.wanted(4 * len), Copies::Two);
         choice.led(len, Copies::Two);
         assert_eq!(choice.wanted(len), Copies::Two);
-        // A leader that receives nothing leads nobody: the follower finds out for itself.
+        // If the leader receives nothing, the follower measures for itself.
         let mut model = Model::new(8);
         model.choice = choice;
         assert!(model.settle(len, [1000, 2000]) > 0.95);
-        // Only a follower follows.
+        // A leader ignores the other end's choice.
         let mut leader = Choice::new(false);
         leader.led(len, Copies::One);
         assert_eq!(leader.wanted(len), Copies::Two);

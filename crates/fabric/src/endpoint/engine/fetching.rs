@@ -1,5 +1,5 @@
-//! Long messages that are copied from where they lie, a slice at a time, so that others go on
-//! meanwhile.
+//! Copies long messages from their sender's memory or from shared memory, a slice at a time, so
+//! that other messages make progress meanwhile.
 
 use std::ptr::NonNull;
 
@@ -15,23 +15,25 @@ use super::remote::Errand;
 use super::{Engine, Link};
 use crate::Error;
 
-/// Bytes copied at once.
+/// The number of bytes in a slice.
 pub(super) const SLICE: usize = 1 << 20;
 
-/// Bytes that are fetched within the call that begins to receive a message. To copy them takes
-/// 10 us, about as long as to wake a thread.
+/// The number of bytes that are fetched within a call that begins to receive. Copying them takes
+/// 10 us, about as long as waking a thread.
 const FETCHED_AT_ONCE: usize = 128 << 10;
 
-/// A message that is being copied to where it was wanted.
+/// A message that is being copied to its destination.
 pub(super) enum Fetch {
-    /// It is in the memory of a link's peer: its number, and whether it answers a request of ours.
+    /// The message is in the memory of a link's peer: its link, its number, and whether it answers
+    /// a request of ours.
     Peers(LinkId, u32, bool),
-    /// It is here, for an operation that has so many bytes of it.
+    /// The message is here. `got` bytes of it have been copied for operation `op`.
     Here { op: u32, body: Body, got: usize },
 }
 
 impl<C: Carrier> Engine<C> {
-    /// Has a message that was matched come: fetches it, or asks its sender for it.
+    /// Begins the transfer of a matched message: fetches it, or accepts its offer so that the
+    /// sender sends it.
     pub(super) fn ask(&mut self, index: usize, id: u32) {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let is_it = |inbound: &&Inbound| inbound.id == id && !inbound.is_answer;
@@ -55,7 +57,7 @@ impl<C: Carrier> Engine<C> {
             .push_back(Fetch::Peers(link.id, id, is_answer));
     }
 
-    /// Fetches what is short, so that no other thread has to be woken for it.
+    /// Fetches short messages, so that no other thread has to be woken for them.
     #[inline]
     pub(crate) fn fetch_short(&mut self) {
         let mut left = FETCHED_AT_ONCE;
@@ -80,12 +82,12 @@ impl<C: Carrier> Engine<C> {
         !self.fetching.is_empty()
     }
 
-    /// Messages of a link that were fetched so far.
+    /// The number of a link's messages that were fetched so far.
     pub(crate) fn single_copies(&mut self, link: LinkId) -> u64 {
         self.link(link).map_or(0, |link| link.fetched)
     }
 
-    /// Reads a slice of a message. False when there was none to read.
+    /// Copies a slice of a message. Returns false if there was none to copy.
     #[inline]
     pub(crate) fn fetch_some(&mut self) -> bool {
         let (from, id, is_answer) = match self.fetching.pop_front() {
@@ -107,7 +109,7 @@ impl<C: Carrier> Engine<C> {
     fn copy_slice(&mut self, op: u32, body: Body, got: usize) {
         let len = (body.len() - got).min(SLICE);
         if let (State::Receive(receive), Some(bytes)) = (self.ops.state(op), body.as_ptr()) {
-            // SAFETY: the body has so many bytes more.
+            // SAFETY: the body has `len` bytes after the first `got`.
             unsafe { receive.memory.scatter(got, bytes.add(got), len) };
         }
         match got + len < body.len() {
@@ -116,7 +118,7 @@ impl<C: Carrier> Engine<C> {
                 body,
                 got: got + len,
             }),
-            // Its memory is the sender's again before anybody is told of the end.
+            // Return the message's memory to the sender before the operation ends.
             false => {
                 drop(body);
                 finish_received(&mut self.ops, op);
@@ -150,7 +152,8 @@ impl<C: Carrier> Engine<C> {
         if let Some(memory) = memory {
             memory.pieces(inbound.got, len, |piece, part| {
                 let piece = NonNull::new(piece).expect("it has bytes");
-                // SAFETY: the piece belongs to what is under way here, and has so many bytes.
+                // SAFETY: the piece belongs to the operation's memory, which is ours until it ends,
+                // and has `part` bytes.
                 is_read = is_read && unsafe { carrier.fetch(address, piece, part) };
                 address = address.wrapping_add(part as u64);
             });
@@ -158,7 +161,7 @@ impl<C: Carrier> Engine<C> {
         inbound.got = match is_read {
             true if inbound.got + len >= room => whole,
             true => inbound.got + len,
-            // All of it comes the other way.
+            // The sender sends the whole message instead.
             false => 0,
         };
         inbound.is_being_fetched = is_read;
@@ -197,13 +200,13 @@ impl<C: Carrier> Engine<C> {
 }
 
 impl<C: Carrier> Link<C> {
-    /// Whether messages of this length are to be fetched at present, as far as that is measured.
+    /// Whether the measurements say that messages of this length are to be fetched at present.
     fn wants_shown(&self, len: usize) -> bool {
         let choice = self.choice.as_ref();
         choice.is_some_and(|choice| choice.wanted(len) == Copies::One)
     }
 
-    /// Accepts an offered message.
+    /// The acceptance of an offered message.
     pub(super) fn acceptance(&self, id: u32, len: usize) -> Head {
         Head {
             flags: if self.wants_shown(len) { SHOW } else { 0 },
@@ -211,17 +214,17 @@ impl<C: Carrier> Link<C> {
         }
     }
 
-    /// Bytes of a message of this length have come, perhaps the last ones.
+    /// Counts received bytes of a message of this length, perhaps its last ones.
     pub(super) fn came(&mut self, len: usize, copies: Copies, bytes: (usize, bool)) {
         if let Some(choice) = &mut self.choice {
             choice.came(len, copies, bytes, || self.carrier.now());
         }
     }
 
-    /// The peer has accepted a message of this length. From now on it is told where such messages
-    /// lie, or not.
+    /// Notes from the peer's acceptance whether to give it the addresses of messages of this length
+    /// from now on.
     pub(super) fn show(&mut self, len: usize, is_wanted: bool) {
-        // Only a peer that may read our memory is told anything about it.
+        // Only a peer that may read our memory gets addresses in it.
         match is_wanted && self.fetched_from == AUTO {
             true => self.shown |= bit_of(len),
             false => self.shown &= !bit_of(len),

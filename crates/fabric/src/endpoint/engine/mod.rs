@@ -1,11 +1,11 @@
-//! The protocol of an endpoint and all its links, without any waiting and any clock.
+//! The protocol of an endpoint and all its links. It never waits, and reads no clock.
 //!
-//! A message of up to [`Carrier::eager_max`] bytes is sent at once, while the receiver grants room
-//! and envelopes. A longer one, or one for which there is no room, is *offered* (rendezvous): an
-//! envelope, and as many bytes as may be sent early; the rest when the receiver has accepted. So
-//! what a receiver holds of messages that its program does not take is bounded per link, and the
-//! envelopes, too. Parts of accepted messages always find room, because the receiver gives it back
-//! at once: they wait for nothing but its processor.
+//! A message of up to [`Carrier::eager_max`] bytes is sent at once (eager), as long as the receiver
+//! grants buffer space and envelopes. A longer message, or one without buffer space, is *offered*
+//! (rendezvous): the sender sends an envelope and as many bytes as it may send early, and the rest
+//! after the receiver has accepted. So the buffered bytes and envelopes of unexpected messages are
+//! bounded per link. Parts of accepted messages always get buffer space, because the receiver frees
+//! it at once: they wait only for the receiver's processor.
 
 mod choice;
 mod fetching;
@@ -33,15 +33,15 @@ use remote::{Errand, Exposed};
 pub use sending::How;
 use sending::Outgoing;
 
-/// Answers that wait to be sent, at most: a peer that goes on asking and takes no answers would
-/// fill our memory with them.
+/// The maximum number of answers that wait to be sent. Without it, a peer that sends requests and
+/// reads no answers would fill our memory.
 const ANSWERS_MAX: usize = 1 << 18;
 
-/// Frames taken from a link whose peer has gone, at most: more than it can have left behind.
+/// The maximum number of frames read from a link whose peer is gone. A link cannot hold as many.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// Frames taken from one link before the next one has its turn; and where many links wait for
-/// theirs.
+/// The number of frames read from one link before the next link has its turn; `CROWDED_TURN`
+/// applies while many links wait.
 const TURN: usize = 32;
 const CROWDED_TURN: usize = 4;
 
@@ -51,19 +51,19 @@ pub(crate) struct Engine<C> {
     queues: Queues,
     /// Messages for handlers, in the order of their arrival.
     pub(crate) active: VecDeque<Active>,
-    /// Messages that are being copied from where they lie.
+    /// Long messages that are being copied from their sender's memory or from shared memory.
     fetching: VecDeque<Fetch>,
     exposed: HashMap<Key, Exposed>,
-    /// Some peer was given something back, and may not have heard of it.
+    /// We have returned credit to some peer, and may not have told it yet.
     is_untold: bool,
     turn: usize,
-    /// How often the last peer there was has gone.
+    /// How often the endpoint has lost its last peer.
     pub(crate) partings: u64,
-    /// Peers have come in, so that others may.
+    /// Peers have connected to us, so more may follow.
     pub(crate) is_open: bool,
-    /// Peers that have never been here and are still to come.
+    /// The number of peers that are expected and have not connected yet.
     awaited: usize,
-    /// Links that have failed, for whoever watches their sockets.
+    /// Links that have ended. The progress engine then stops watching their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
 
@@ -79,32 +79,33 @@ pub(crate) struct Link<C> {
     id: LinkId,
     /// Messages to be announced, in order.
     outbox: VecDeque<u32>,
-    /// Messages announced of which the rest may be sent.
+    /// Offered messages of which more bytes may be sent.
     pushing: VecDeque<u32>,
     outgoing: Vec<Option<Outgoing>>,
-    /// Places in `outgoing` that are free.
+    /// Free indices of `outgoing`.
     spare: Vec<u32>,
     answers: VecDeque<Head>,
     remote: VecDeque<Errand>,
-    /// Our requests that are under way, and the peer's.
+    /// The numbers of our requests in progress (`asked`), and of the peer's (`serving`).
     asked: u32,
     serving: u32,
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
-    /// Room taken by parts of offers that the receiver has not accepted.
+    /// Buffer space that is taken by parts of offers that the receiver has not accepted.
     early: usize,
-    /// Bytes that came of offers that have not been accepted.
+    /// Received bytes of offers that we have not accepted.
     held: usize,
-    /// Messages of this link that wait here for a receive or a handler.
+    /// The number of this link's messages that wait here for a receive or a handler.
     queued: u32,
-    /// Messages at least this long the peer fetches itself.
+    /// The peer itself reads messages of at least this length from our memory.
     fetched_from: usize,
-    /// A bit for each class of lengths of which the peer has asked where its messages lie.
+    /// The peer wants to be told the addresses of messages of these length classes (one bit per
+    /// class).
     shown: u32,
-    /// How long messages are to come, where that is measured.
+    /// The choice between one copy and two for long messages, if the link measures it.
     choice: Option<Box<Choice>>,
-    /// How many were fetched here.
+    /// The number of messages that were read from the peer's memory.
     fetched: u64,
 }
 
@@ -167,12 +168,12 @@ impl<C: Carrier> Engine<C> {
         id
     }
 
-    /// Whether many links wait for their turn.
+    /// Sets whether many links wait for their turn.
     pub(crate) fn set_crowded(&mut self, is_crowded: bool) {
         self.turn = if is_crowded { CROWDED_TURN } else { TURN };
     }
 
-    /// Why there is no such link.
+    /// The reason why the link does not exist.
     fn why_gone(&self, id: LinkId) -> Error {
         let slot = self.links.get(id.index as usize);
         let end = slot
@@ -192,14 +193,14 @@ impl<C: Carrier> Engine<C> {
         self.link(id).map(|link| &mut link.carrier)
     }
 
-    /// Whether there is no peer, and none is still to come.
+    /// Whether there is no peer, and none is expected.
     pub(crate) fn is_alone(&self) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
         self.awaited == 0 && links.all(|link| link.carrier.far() != Far::Peer)
     }
 
-    /// So many peers have never been here and are still to come: whatever waits for anybody waits
-    /// for them, too.
+    /// Sets the number of peers that are expected and have not connected yet. Receives from any
+    /// link wait for these peers, too.
     pub(crate) fn expect(&mut self, peers: usize) {
         let was_awaited = std::mem::replace(&mut self.awaited, peers) > 0;
         if was_awaited && self.is_alone() {
@@ -208,10 +209,10 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The last peer there was has gone.
+    /// The endpoint has lost its last peer.
     fn be_left(&mut self) {
         self.partings += 1;
-        // What the program has sent to itself still counts.
+        // Messages that the program has sent to itself are still delivered.
         self.go_on_alone();
     }
 
@@ -221,7 +222,8 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Takes all that has come by links within this process, which are all that are left.
+    /// Receives everything that has arrived on the links within this process. No other links are
+    /// left.
     fn go_on_alone(&mut self) {
         let within: Vec<LinkId> = self.links().map(|(id, _)| id).collect();
         for id in within {
@@ -234,7 +236,7 @@ impl<C: Carrier> Engine<C> {
         slot.link.as_mut().filter(|link| link.id == id)
     }
 
-    /// Whether the link has work of its own that the peer's reading lets go on.
+    /// Whether the link has data to send, which may be waiting for the peer to read.
     pub(crate) fn is_sending(&self, id: LinkId) -> bool {
         let link = self
             .links
@@ -243,14 +245,14 @@ impl<C: Carrier> Engine<C> {
         link.is_some_and(|link| link.has_to_send() || link.carrier.is_blocked())
     }
 
-    /// Whether any link has.
+    /// Whether any link has data to send.
     pub(crate) fn is_any_sending(&self) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
         links.any(|link| self.is_sending(link.id))
     }
 
-    /// Gives up an operation that has not been matched. False when it is too late, or not known
-    /// yet: then it ends as it ends.
+    /// Cancels an operation that has not been matched. Returns false if it is too late or the peer
+    /// has to decide; the operation then ends in the usual way, perhaps as cancelled.
     pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
         match self.ops.running(request)? {
             Some(State::Receive(_)) => {
@@ -271,7 +273,8 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Takes what has come and sends what can go, on one link. True when anything happened.
+    /// Receives what has arrived and sends what can be sent, on one link. Returns whether anything
+    /// happened.
     #[inline]
     pub(crate) fn progress(&mut self, id: LinkId) -> bool {
         let slot = self.links.get(id.index as usize);
@@ -301,8 +304,8 @@ impl<C: Carrier> Engine<C> {
             happened = true;
             let is_short = body.len() <= SHORT && head.kind != Kind::Offer;
             self.handle(index, head, body)?;
-            // Neither the answers nor the parts of this end wait until many of the other's have
-            // come.
+            // Send our own answers and parts between the peer's frames, so that they do not wait
+            // for many of these.
             if !is_short && self.is_sending(id) {
                 self.send_on(index)?;
             }
@@ -315,19 +318,19 @@ impl<C: Carrier> Engine<C> {
         }
         if let Some(link) = self.link(id) {
             if link.answers.len() > ANSWERS_MAX {
-                return Err(Error::PeerMisbehaved("it takes no answers"));
+                return Err(Error::PeerMisbehaved("it reads no answers"));
             }
             link.carrier.flush()?;
         }
         Ok(happened)
     }
 
-    /// Tells all peers what they were given back. Cheap if there is nothing to tell.
+    /// Tells all peers about the credit that we have returned to them. Cheap if there is none.
     #[inline]
     pub(crate) fn tell_all(&mut self) {
         if std::mem::take(&mut self.is_untold) {
             for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
-                // A peer that is gone is found out by the next look at what it sent.
+                // An error means that the peer is gone. The next read from the link detects that.
                 let _ = link.carrier.flush();
             }
         }
@@ -359,28 +362,28 @@ impl<C: Carrier> Engine<C> {
             Kind::Remote => self.remote(index, head, body),
             Kind::Withdrawn => self.withdrawn(index, head),
             Kind::Credit | Kind::Window => Err(Error::PeerMisbehaved(
-                "credit comes where it is not counted",
+                "it sends credit on a link that counts none",
             )),
         }
     }
 
-    /// The link is of no use any more: everything that waits for it ends with the error. What the
-    /// peer sent before is still taken: that nothing can be sent to it any more may be noticed
-    /// first.
+    /// Ends a link that has failed: every operation that waits for it ends with the error. Messages
+    /// that the peer sent before are still received, because an error in sending may be noticed
+    /// before they are read.
     pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
         if !matches!(error, Error::PeerMisbehaved(_)) {
             for _ in 0..LAST_FRAMES {
                 let Ok(Some((head, body))) = self.next_frame(id) else {
                     break;
                 };
-                // It fails where it answers.
+                // Answers fail, because the peer is gone.
                 let _ = self.handle(id.index as usize, head, body);
             }
         }
         self.cut(id, error);
     }
 
-    /// Likewise, but what has come and was not looked at is lost.
+    /// Ends a link like `fail`, but discards frames that have arrived and were not read.
     pub(crate) fn cut(&mut self, id: LinkId, error: Error) {
         if self.link(id).is_none() {
             return;
@@ -388,11 +391,11 @@ impl<C: Carrier> Engine<C> {
         let Some(mut link) = self.links[id.index as usize].link.take() else {
             return;
         };
-        // What has come early of a message may be all of it.
+        // The early bytes of an offered message may be the whole message.
         for inbound in &mut link.inbound {
             if let Target::Held(parts) = &mut inbound.target {
                 if inbound.got == inbound.len {
-                    // Where there is no memory for it, it is lost with its link.
+                    // If there is no memory for the message, it is lost with its link.
                     if let Ok(body) = Body::joined(std::mem::take(parts), inbound.len) {
                         self.queues.complete_offer(id, inbound.id, body);
                     }
@@ -434,13 +437,13 @@ impl<C: Carrier> Engine<C> {
     }
 }
 
-/// How whatever waits for anybody ends when there is nobody left.
+/// The error that ends receives from any link when no peer is left.
 pub(crate) fn alone() -> Error {
     Error::Closed("every other end".into())
 }
 
 impl<C: Carrier> Link<C> {
-    /// Nothing has come and nothing is to go.
+    /// Whether nothing has arrived and nothing is to be sent.
     #[inline]
     fn is_quiet(&self) -> bool {
         self.carrier.is_quiet() && !self.has_to_send()

@@ -1,5 +1,4 @@
-//! What comes in: matching messages with receives, holding those that wait, and putting parts
-//! together.
+//! Receiving: matching messages with receives, holding unexpected messages, and assembling parts.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -23,18 +22,18 @@ pub(super) struct Inbound {
     pub(super) got: usize,
     pub(super) target: Target,
     is_sync: bool,
-    /// It answers a request of ours, whose number it has.
+    /// It answers our request of the same number.
     pub(super) is_answer: bool,
-    /// Why it is not written where it should be, or 0.
+    /// The code of the refusal, or 0 if the request was not refused.
     code: u16,
-    /// Where it lies in the sender's memory, or 0.
+    /// Its address in the sender's memory, or 0.
     pub(super) address: u64,
     /// It is being read from there, so that no parts of it come.
     pub(super) is_being_fetched: bool,
 }
 
 pub(super) enum Target {
-    /// Not matched yet: what came early.
+    /// Not matched yet. Holds the parts that came early.
     Held(Vec<Body>),
     Receive(u32),
     Handler {
@@ -42,12 +41,12 @@ pub(super) enum Target {
         tag: u64,
         bytes: Vec<u8>,
     },
-    /// Memory that was offered by this key; or none, where what comes is dropped.
+    /// Memory that was offered under this key, or `None` if the received bytes are dropped.
     Put(Key, Option<Memory>),
 }
 
 impl Inbound {
-    /// What a peer writes to offered memory.
+    /// Data that a peer writes to offered memory.
     pub(super) fn put(id: u32, len: usize, target: Target, address: u64, code: u16) -> Inbound {
         Inbound {
             id,
@@ -62,7 +61,7 @@ impl Inbound {
         }
     }
 
-    /// What we read from a peer's memory.
+    /// Data that we read from a peer's memory.
     pub(super) fn answer(id: u32, len: usize, op: u32) -> Inbound {
         Inbound {
             target: Target::Receive(op),
@@ -72,7 +71,7 @@ impl Inbound {
         }
     }
 
-    /// Whether a part with this head belongs to it.
+    /// Whether a part with this head belongs to this message.
     fn takes(&self, head: &Head) -> bool {
         self.id == head.id && self.is_answer == head.has(ANSWER)
     }
@@ -91,19 +90,19 @@ pub(crate) enum Bytes {
     Whole(Vec<u8>),
 }
 
-/// What [`Engine::catch`] found.
+/// The result of [`Engine::catch`].
 pub(crate) enum Caught {
-    /// Nothing has come.
+    /// No message has arrived.
     Nothing,
     /// The message that was wanted.
     It(Result<Status, Error>),
-    /// It has to be received in the ordinary way.
+    /// Something else has arrived, and has to be received in the ordinary way.
     Other,
 }
 
 impl<C: Carrier> Engine<C> {
-    /// Receives the next message of a link without posting a receive, if it is short, and the right
-    /// one, and nothing else waits.
+    /// Receives the next message of a link without posting a receive, if the message is short and
+    /// matches, and no other message or receive waits.
     #[inline]
     pub(crate) fn catch(&mut self, from: LinkId, wanted: &Wanted, memory: &Memory) -> Caught {
         if !self.queues.is_empty() {
@@ -130,12 +129,12 @@ impl<C: Carrier> Engine<C> {
         if link.carrier.may_have_come() {
             return Caught::Other;
         }
-        // The program waits: it is no loss of time to look whether the peer does.
+        // The program waits anyway, so there is time to tell the peer about its credit.
         let _ = link.carrier.flush();
         Caught::Nothing
     }
 
-    /// Begins to receive.
+    /// Begins a receive.
     #[inline]
     pub(crate) fn receive(&mut self, wanted: Wanted, memory: Memory) -> Request {
         self.settle(&wanted);
@@ -152,13 +151,13 @@ impl<C: Carrier> Engine<C> {
         request
     }
 
-    /// Whether there were peers, and nobody will come any more.
+    /// Whether all peers have gone, and no new ones can come.
     fn is_left(&self) -> bool {
         self.partings > 0 && !self.is_open && self.is_alone()
     }
 
-    /// Looks at what the program has sent to itself, where nothing else could still be found for a
-    /// receive.
+    /// Delivers messages that the program has sent to itself, if no other message can still match
+    /// the receive.
     #[inline]
     pub(crate) fn settle(&mut self, wanted: &Wanted) {
         if self.partings > 0 && wanted.from.is_none() && self.is_left() {
@@ -166,7 +165,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Why no message can ever come for this receive, or none.
+    /// The reason why no message can ever match this receive, or `None`.
     #[inline]
     pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
         let full = Link::<C>::is_full;
@@ -201,7 +200,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The message that a receive would take: where from, which tag, how long.
+    /// The source, tag and length of the message that a receive would take.
     pub(crate) fn peek(&self, wanted: &Wanted) -> Option<Status> {
         let found = self.queues.peek_message(wanted)?;
         Some(Status {
@@ -211,8 +210,8 @@ impl<C: Carrier> Engine<C> {
         })
     }
 
-    /// Takes a whole message out of the queue, where it lies. None where there is none, or where it
-    /// is still with its sender.
+    /// Takes a whole message out of the queue, without copying it. Returns `None` if there is no
+    /// match, or if the message is still with its sender.
     pub(crate) fn take_in_place(&mut self, wanted: &Wanted) -> Option<(Status, Body)> {
         let found = self.queues.peek_message(wanted)?;
         if let What::Offer { .. } = found.what {
@@ -239,7 +238,8 @@ impl<C: Carrier> Engine<C> {
         Some((status, body))
     }
 
-    /// Takes the short messages that come next and for which a receive waits. Gives how many.
+    /// Receives the next short messages as long as each matches a posted receive. Returns their
+    /// number.
     #[inline]
     pub(super) fn take_short(&mut self, index: usize, max: usize) -> usize {
         let Some(link) = self.links[index].link.as_mut() else {
@@ -254,7 +254,7 @@ impl<C: Carrier> Engine<C> {
                     .then(|| queues.receive_for(from, head[1]))
                     .flatten()?;
                 let State::Receive(posted) = ops.state(op) else {
-                    unreachable!("what is posted is a receive");
+                    unreachable!("every posted operation is a receive");
                 };
                 receive = Some((op, posted.memory.len()));
                 Some(&posted.memory)
@@ -273,7 +273,7 @@ impl<C: Carrier> Engine<C> {
         max
     }
 
-    /// A whole message has come.
+    /// Handles the arrival of a whole message.
     #[inline(always)]
     pub(super) fn arrived(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
@@ -399,19 +399,21 @@ impl<C: Carrier> Engine<C> {
             Target::Held(parts) => {
                 link.held += len;
                 if link.held > link.carrier.early_max() {
-                    return Err(Error::PeerMisbehaved("it sends what was not asked for"));
+                    return Err(Error::PeerMisbehaved(
+                        "it sends more early bytes than it may",
+                    ));
                 }
                 parts.push(body);
             }
             Target::Receive(op) => {
                 if let (Some(bytes), State::Receive(receive)) = (body.as_ptr(), self.ops.state(*op))
                 {
-                    // SAFETY: the body has that many bytes.
+                    // SAFETY: the body has `len` bytes.
                     unsafe { receive.memory.scatter(inbound.got, bytes, len) };
                 }
             }
             Target::Handler { bytes, .. } => {
-                // Room is made for what has come, not for what was announced.
+                // Allocate for the bytes that have arrived, not for the announced length.
                 if bytes.try_reserve(len).is_err() {
                     return Err(Error::PeerMisbehaved(
                         "a message for a handler is longer than memory",
@@ -427,7 +429,7 @@ impl<C: Carrier> Engine<C> {
             }
             Target::Put(_, Some(memory)) => {
                 if let Some(bytes) = body.as_ptr() {
-                    // SAFETY: the body has that many bytes.
+                    // SAFETY: the body has `len` bytes.
                     unsafe { memory.scatter(inbound.got, bytes, len) };
                 }
             }
@@ -442,7 +444,7 @@ impl<C: Carrier> Engine<C> {
         self.came_in(index, head.id, head.has(ANSWER))
     }
 
-    /// Ends an offered message when all of it has come.
+    /// Ends an offered message when all its bytes have arrived.
     pub(super) fn came_in(&mut self, index: usize, id: u32, is_answer: bool) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let is_it = |inbound: &Inbound| inbound.id == id && inbound.is_answer == is_answer;
@@ -481,19 +483,23 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// The peer gives up an offer.
+    /// Handles the peer's withdrawal of an offer.
     pub(super) fn withdraw(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let at = link.inbound.iter().position(|inbound| inbound.takes(&head));
         let Some(at) = at else {
-            return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+            return Err(Error::PeerMisbehaved(
+                "it withdraws a message that it did not offer",
+            ));
         };
         // A message that has been matched is accepted already, and stays so.
         if matches!(link.inbound[at].target, Target::Held(_)) {
             let id = link.id;
             link.held -= link.inbound.swap_remove(at).got;
             if !self.queues.forget_offer(id, head.id) {
-                return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+                return Err(Error::PeerMisbehaved(
+                    "it withdraws a message that it did not offer",
+                ));
             }
             link.leaves_queue(0);
             link.answers
@@ -502,7 +508,7 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// Gives a message from the queue to a receive.
+    /// Delivers a message from the queue to a receive.
     fn take_queued(&mut self, found: Unexpected, op: u32) {
         let from = found.from;
         match found.what {
@@ -536,14 +542,14 @@ impl<C: Carrier> Engine<C> {
                     let mut offset = 0;
                     for part in parts {
                         if let Some(bytes) = part.as_ptr() {
-                            // SAFETY: the part has that many bytes.
+                            // SAFETY: the part has `part.len()` bytes.
                             unsafe { receive.memory.scatter(offset, bytes, part.len()) };
                         }
                         offset += part.len();
                     }
                 }
                 self.ask(from.index as usize, id);
-                // Nothing in there fails for a message that was good so far.
+                // This cannot fail for a message that was valid so far.
                 let _ = self.came_in(from.index as usize, id, false);
             }
         }
@@ -554,20 +560,20 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// A handler has run: its message's envelope may be used again.
+    /// A handler has returned, so its message's envelope may be used again.
     pub(crate) fn handled(&mut self, from: LinkId, eager_bytes: usize) {
         if let Some(link) = self.link(from) {
             link.leaves_queue(eager_bytes);
         }
     }
 
-    /// All that waits here stands before what is wanted.
+    /// The error of a receive that cannot match, because unexpected messages hold all envelopes.
     fn starved(&self) -> Error {
         let links = self.links.iter().filter_map(|slot| slot.link.as_ref());
         Error::Starved(links.map(|link| link.queued).sum())
     }
 
-    /// Ends the receives for which no message can come any more.
+    /// Ends the receives that no message can match any more.
     fn starve(&mut self) {
         let links: Vec<(LinkId, bool)> = self
             .links
@@ -589,7 +595,7 @@ impl<C: Carrier> Engine<C> {
 }
 
 impl<C: Carrier> Link<C> {
-    /// Whether the peer has no envelopes left.
+    /// Whether this link's unexpected messages hold all its envelopes.
     fn is_full(&self) -> bool {
         self.queued >= self.carrier.envelopes()
     }
@@ -605,12 +611,12 @@ impl<C: Carrier> Link<C> {
     pub(super) fn leaves_queue(&mut self, eager_bytes: usize) {
         self.queued -= 1;
         self.carrier.matched(eager_bytes);
-        // A peer that is gone is found out by the next look at what it sent.
+        // An error means that the peer is gone. The next read from the link detects that.
         let _ = self.carrier.flush();
     }
 }
 
-/// Where the carrier may write a payload straight to.
+/// The address to which the carrier may write a payload directly, without a buffer.
 pub(super) fn place(
     head: &Head,
     len: usize,
@@ -647,18 +653,18 @@ pub(super) fn place(
         queues.receive_for(from, head.value);
         *placing = Some(op);
     }
-    // SAFETY: inside the receive's memory, as was just looked at.
+    // SAFETY: inside the receive's memory, as checked above.
     NonNull::new(unsafe { start.add(offset) })
 }
 
-/// A receive has found a message that is still coming.
+/// Records that a receive matches a message whose bytes are still to come.
 pub(super) fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize) {
     if let State::Receive(receive) = ops.state(op) {
         receive.status = Some(Box::new(Status { link, tag, len }));
     }
 }
 
-/// A receive has all of its message.
+/// Ends a receive whose message is complete.
 #[inline]
 pub(super) fn finish_received(ops: &mut Ops, op: u32) {
     let State::Receive(receive) = ops.state(op) else {
@@ -669,7 +675,7 @@ pub(super) fn finish_received(ops: &mut Ops, op: u32) {
     ops.end(op, status.fits(room));
 }
 
-/// A receive has found a message that is here. Gives its length.
+/// Completes a receive with a message that is already here. Returns the message's length.
 #[inline(always)]
 fn finish_whole(
     ops: &mut Ops,
@@ -688,7 +694,7 @@ fn finish_whole(
             fetching.push_back(Fetch::Here { op, body, got: 0 });
             return len;
         }
-        // SAFETY: the body has that many bytes.
+        // SAFETY: the body has `len` bytes.
         unsafe { receive.memory.scatter(0, bytes, len) };
     }
     let result = Status { link, tag, len }.fits(receive.memory.len());

@@ -1,7 +1,8 @@
-//! Writing to and reading from memory that a peer has offered, without its program.
+//! One-sided access: writing to and reading from memory that a peer has offered, without its
+//! program taking part.
 //!
-//! Requests and their answers need no envelopes, like parts: the other side deals with them at
-//! once, and each end has no more than [`ASKED`] under way.
+//! Requests and their answers need no envelopes, like parts: the other side handles them at once,
+//! and each end has at most [`ASKED`] requests in progress.
 
 use super::super::carrier::{Body, Carrier, Sent};
 use super::super::head::{Head, Kind, ANSWER, FETCHED, FOLLOWS, GET, PUT, REMOTE, SYNC};
@@ -15,28 +16,28 @@ use super::sending::{nothing, Outgoing, Phase};
 use super::{Engine, Link};
 use crate::Error;
 
-/// Requests of one end that may be under way.
+/// The maximum number of requests of one end that are in progress.
 const ASKED: u32 = 256;
 
-/// Why a request is refused, as it travels. 0: it is not.
+/// The code of a refusal in messages. 0 means that the request is not refused.
 const NOT_OFFERED: u16 = 1;
 const OUT_OF_RANGE: u16 = 2;
 
-/// What is to be sent about requests, in order.
+/// A message about requests that waits to be sent. The order is kept.
 pub(super) enum Errand {
-    /// A request of ours, by its number.
+    /// The number of our request to send.
     Ask(u32),
     Say(Head),
 }
 
-/// Some bytes of memory that was offered.
+/// A place in offered memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) key: Key,
     pub(super) offset: u64,
 }
 
-/// Memory that was offered.
+/// Offered memory.
 pub(super) struct Exposed(Memory);
 
 impl<C: Carrier> Engine<C> {
@@ -48,12 +49,12 @@ impl<C: Carrier> Engine<C> {
         !self.exposed.is_empty()
     }
 
-    /// From now on there is no such offer. What is under way goes on: [`Engine::is_used`].
+    /// Withdraws offered memory. Accesses in progress continue; see [`Engine::is_used`].
     pub(crate) fn withdraw_exposed(&mut self, key: &Key) {
         self.exposed.remove(key);
     }
 
-    /// Whether peers are writing to or reading from memory that was offered by this key.
+    /// Whether peers are writing to or reading from the memory that was offered under this key.
     pub(crate) fn is_used(&self, key: &Key) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
         links.any(|link| {
@@ -149,7 +150,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Sends the first of what is to be sent about requests. False where that cannot be now.
+    /// Sends the first errand. Returns false if that is not possible now.
     pub(super) fn run_errand(&mut self, index: usize) -> Result<bool, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let number = match link.remote.front() {
@@ -164,7 +165,7 @@ impl<C: Carrier> Engine<C> {
             Some(Errand::Ask(number)) => *number,
         };
         if link.asked >= ASKED {
-            // Answers, which the peer waits for, do not wait for its own.
+            // Answers, which the peer waits for, overtake our requests.
             let Some(at) = link
                 .remote
                 .iter()
@@ -216,7 +217,7 @@ impl<C: Carrier> Engine<C> {
         Ok(true)
     }
 
-    /// Something about a request has come: the peer's, or what it says to ours.
+    /// Handles a message about a request: a request of the peer's, or the peer's answer to ours.
     pub(super) fn remote(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         match (head.has(PUT), head.has(GET), head.has(ANSWER)) {
             (true, false, false) => self.asked_to_put(index, head, body),
@@ -227,7 +228,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Reads a request, and finds the memory that it is about, or why there is none.
+    /// Decodes a request, and finds its memory, or the code of its refusal.
     fn find(&self, body: &Body) -> Result<(Place, usize, u64, Result<Memory, u16>), Error> {
         let wrong = || Error::PeerMisbehaved("a request makes no sense");
         let start = body
@@ -235,7 +236,7 @@ impl<C: Carrier> Engine<C> {
             .filter(|_| body.len() == REMOTE)
             .ok_or_else(wrong)?;
         let mut bytes = [0; REMOTE];
-        // SAFETY: the body has so many bytes. They are copied before they are looked at.
+        // SAFETY: the body has `REMOTE` bytes. They are copied before they are checked.
         unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), REMOTE) };
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let place = Place {
@@ -317,12 +318,14 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// The peer says what becomes of our reading from its memory: nothing, or where it lies.
+    /// Handles the answer to our read request: a refusal, or the address of the memory.
     fn answered(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let asked = link.outgoing(head.id)?;
         if !asked.head.has(GET) || asked.phase != Phase::Sync {
-            return Err(Error::PeerMisbehaved("it answers what was not asked"));
+            return Err(Error::PeerMisbehaved(
+                "it answers a request that was not sent",
+            ));
         }
         let (op, error) = (asked.op, asked.refusal(head.handler));
         let may_fetch = asked.head.has(FETCHED);
@@ -342,10 +345,12 @@ impl<C: Carrier> Engine<C> {
         let inbound = &mut link.inbound[at];
         match head.value {
             0 if inbound.len == 0 => self.came_in(index, head.id, true),
-            0 => Err(Error::PeerMisbehaved("it answers nothing")),
-            _ if !may_fetch || inbound.address != 0 || inbound.got > 0 => {
-                Err(Error::PeerMisbehaved("it shows what nobody wants to see"))
-            }
+            0 => Err(Error::PeerMisbehaved(
+                "its answer to a read request has no address",
+            )),
+            _ if !may_fetch || inbound.address != 0 || inbound.got > 0 => Err(
+                Error::PeerMisbehaved("it sends an address that was not asked for"),
+            ),
             address => {
                 inbound.address = address;
                 self.fetch(index, head.id, true);
@@ -354,7 +359,8 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The peer has read what we showed it, or could not and is to be sent it.
+    /// Handles the peer's report on memory whose address it got: it has read the memory, or it
+    /// could not and we have to send the bytes.
     fn go_ahead(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let is_it = |outgoing: &Option<Outgoing>| {
@@ -365,7 +371,9 @@ impl<C: Carrier> Engine<C> {
             })
         };
         let at = link.outgoing.iter().position(is_it);
-        let at = at.ok_or(Error::PeerMisbehaved("it read what it was not shown"))?;
+        let at = at.ok_or(Error::PeerMisbehaved(
+            "it reports reading memory without having its address",
+        ))?;
         match head.has(FETCHED) {
             true => {
                 link.forget(at as u32);
@@ -381,7 +389,7 @@ impl<C: Carrier> Engine<C> {
 }
 
 impl<C: Carrier> Link<C> {
-    /// Counts a request of the peer's, which must not have another one of that number under way.
+    /// Counts a request of the peer's. No other request of the same number may be in progress.
     fn begins_serving(&mut self, id: u32) -> Result<(), Error> {
         let mut inbound = self.inbound.iter();
         let is_double = inbound.any(|inbound| !inbound.is_answer && inbound.id == id)
@@ -399,7 +407,7 @@ impl<C: Carrier> Link<C> {
 }
 
 impl Outgoing {
-    /// What a refusal of this request means.
+    /// The error for a refusal code of this request.
     pub(super) fn refusal(&self, code: u16) -> Option<Error> {
         match code {
             0 => None,

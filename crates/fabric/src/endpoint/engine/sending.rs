@@ -1,4 +1,4 @@
-//! What goes out: announcing messages, and sending the parts of those that were offered.
+//! Sending: announcing messages, and sending the parts of offered messages.
 
 use std::ptr::NonNull;
 
@@ -19,7 +19,7 @@ pub struct How {
     /// The send ends when the receiver has matched the message, not when its memory may be used
     /// again.
     pub sync: bool,
-    /// It may overtake others of the same link.
+    /// The message may overtake others on the same link.
     pub unordered: bool,
 }
 
@@ -27,13 +27,13 @@ pub struct How {
 pub(super) struct Outgoing {
     pub(super) head: Head,
     pub(super) memory: Memory,
-    /// Who is told of its end.
+    /// The operation that ends with this message.
     pub(super) op: Option<u32>,
     pub(super) sent: usize,
     pub(super) phase: Phase,
-    /// The peer was told where it lies.
+    /// The peer was told the message's address.
     pub(super) is_shown: bool,
-    /// Of requests and their answers: the memory that they are about.
+    /// The offered memory of a request or its answer.
     pub(super) place: Option<Place>,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Phase {
     Offered,
     Withdrawing,
     Accepted,
-    /// All is sent, and the receiver is to say that it took it.
+    /// All bytes are sent, and the receiver has to confirm the message.
     Sync,
 }
 
@@ -58,10 +58,10 @@ impl<C: Carrier> Engine<C> {
         })
     }
 
-    /// Begins to send. Where all goes at once, the operation has ended when this returns.
+    /// Begins a send. Returns `None` if the whole message was sent at once.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that is not there any more.
+    /// [`Error::Misuse`] for a closed link, or the error that ended the link.
     #[inline]
     pub(crate) fn send(
         &mut self,
@@ -130,8 +130,8 @@ impl<C: Carrier> Engine<C> {
         Ok(Some(request))
     }
 
-    /// Memory that a link's peer reads, too, for a message of so many bytes; none where there is
-    /// none for it.
+    /// Reserves memory that is shared with the link's peer, for a message of `len` bytes. Returns
+    /// `None` if the link has none.
     pub(crate) fn reserve(&mut self, to: LinkId, len: usize) -> Result<Option<Extent>, Error> {
         match self.link(to) {
             Some(link) => Ok(link.carrier.reserve(len)),
@@ -139,7 +139,8 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Gives up a send that has not been matched. False when it is too late, or not known yet.
+    /// Cancels a send that has not been matched. Returns false if it is too late, or if the peer
+    /// has to decide.
     pub(super) fn cancel_send(&mut self, request: Request, link: usize, number: u32) -> bool {
         let Some(found) = self.links[link].link.as_mut() else {
             return false;
@@ -168,19 +169,25 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The peer has a place for a message that was offered.
+    /// Handles the peer's acceptance of an offered message.
     pub(super) fn accepted(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing(head.id)?;
         match outgoing.phase {
             Phase::Offered | Phase::Withdrawing => {}
-            _ => return Err(Error::PeerMisbehaved("it accepts what was not offered")),
+            _ => {
+                return Err(Error::PeerMisbehaved(
+                    "it accepts a message that was not offered",
+                ))
+            }
         }
         if outgoing.head.has(ANSWER) {
-            return Err(Error::PeerMisbehaved("it accepts what was not offered"));
+            return Err(Error::PeerMisbehaved(
+                "it accepts a message that was not offered",
+            ));
         }
         if outgoing.place.is_some() && head.value != 0 {
-            // It is refused, and why is said once more at its end.
+            // The request is refused. The `Taken` that follows repeats the reason.
             outgoing.phase = Phase::Sync;
             return Ok(());
         }
@@ -189,7 +196,9 @@ impl<C: Carrier> Engine<C> {
         let (len, is_shown) = (outgoing.memory.len(), outgoing.is_shown);
         if head.has(FETCHED) {
             if !is_shown {
-                return Err(Error::PeerMisbehaved("it fetched what it was not shown"));
+                return Err(Error::PeerMisbehaved(
+                    "it fetched a message without having its address",
+                ));
             }
             outgoing.sent = len;
             link.show(len, head.has(SHOW));
@@ -200,7 +209,7 @@ impl<C: Carrier> Engine<C> {
         }
         link.show(len, head.has(SHOW));
         if is_shown && link.fetched_from != AUTO {
-            // It cannot: from now on parts may go early.
+            // The peer cannot fetch, so from now on parts may be sent early.
             link.fetched_from = NEVER;
         }
         let outgoing = link.outgoing(head.id)?;
@@ -217,19 +226,21 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// The peer has a message of which it was to say so.
+    /// Handles the peer's confirmation of a message.
     pub(super) fn taken(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let id = link.id;
         let outgoing = link.outgoing(head.id)?;
         if outgoing.phase != Phase::Sync || !outgoing.head.has(SYNC) {
-            return Err(Error::PeerMisbehaved("it takes what was not sent"));
+            return Err(Error::PeerMisbehaved(
+                "it confirms a message that was not sent",
+            ));
         }
         let (op, status) = (outgoing.op, outgoing.status(id));
-        // Only what asks for memory can be refused.
+        // Only requests for memory can be refused.
         if outgoing.place.is_none() && head.value != 0 {
             return Err(Error::PeerMisbehaved(
-                "it refuses what it was not asked for",
+                "it refuses a message that is not a request",
             ));
         }
         let refusal = outgoing.refusal(head.value as u16);
@@ -241,12 +252,14 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// The peer has forgotten an offer.
+    /// Handles the peer's confirmation of a withdrawal.
     pub(super) fn withdrawn(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing(head.id)?;
         if outgoing.phase != Phase::Withdrawing {
-            return Err(Error::PeerMisbehaved("it forgets what was not withdrawn"));
+            return Err(Error::PeerMisbehaved(
+                "it forgets an offer that was not withdrawn",
+            ));
         }
         let (op, sent) = (outgoing.op, outgoing.sent);
         link.forget(head.id);
@@ -257,7 +270,7 @@ impl<C: Carrier> Engine<C> {
         Ok(())
     }
 
-    /// Sends what can go. True when anything went.
+    /// Sends what can be sent. Returns whether anything was sent.
     pub(super) fn send_on(&mut self, index: usize) -> Result<bool, Error> {
         let mut happened = false;
         let link = self.links[index].link.as_mut().expect("the caller has it");
@@ -291,7 +304,8 @@ impl<C: Carrier> Engine<C> {
                 Pushed::Some => {}
             }
             happened = true;
-            // A part takes long: what has come meanwhile may be what the peer waits to be answered.
+            // Sending a part takes long. Messages may have arrived meanwhile whose answers the peer
+            // waits for.
             let link = self.links[index].link.as_ref();
             if link.is_some_and(|link| link.carrier.has_news()) {
                 break;
@@ -300,7 +314,7 @@ impl<C: Carrier> Engine<C> {
         Ok(happened)
     }
 
-    /// Sends the first message of the outbox, or offers it. False where neither is possible now.
+    /// Sends or offers the first message of the outbox. Returns false if neither is possible now.
     fn announce(&mut self, index: usize, number: u32) -> Result<bool, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing[number as usize]
@@ -364,14 +378,14 @@ impl<C: Carrier> Engine<C> {
         outgoing.phase = Phase::Offered;
         outgoing.is_shown = shown.is_some();
         link.outbox.pop_front();
-        // What the peer fetches need not go early.
+        // The peer fetches the message, so no part has to be sent early.
         if shown.is_none() {
             link.pushing.push_back(number);
         }
         Ok(true)
     }
 
-    /// Sends one more part of a message that was offered.
+    /// Sends the next part of an offered message.
     fn push(&mut self, index: usize, number: u32) -> Result<Pushed, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing[number as usize]
@@ -383,7 +397,7 @@ impl<C: Carrier> Engine<C> {
         if is_early {
             len = len.min(link.carrier.early_max().saturating_sub(link.early));
             if len == 0 && rest > 0 {
-                // The rest goes when it is accepted.
+                // The rest is sent after the acceptance.
                 link.pushing.pop_front();
                 return Ok(Pushed::Some);
             }
@@ -410,13 +424,13 @@ impl<C: Carrier> Engine<C> {
         if outgoing.sent == outgoing.memory.len() {
             self.all_sent(index, number);
         } else {
-            // One part of each in turn.
+            // Send one part of each message in turn.
             link.pushing.push_back(number);
         }
         Ok(Pushed::Some)
     }
 
-    /// All bytes of a message have been handed over.
+    /// Ends a message whose bytes have all been sent, if it needs no confirmation.
     pub(super) fn all_sent(&mut self, index: usize, number: u32) {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing[number as usize]
@@ -432,7 +446,7 @@ impl<C: Carrier> Engine<C> {
         if let Some(op) = outgoing.op.take() {
             self.ops.end(op, Ok(status));
         }
-        // An offer is answered even when all of it has been sent.
+        // The peer answers an offer even if all its bytes have been sent early.
         if outgoing.phase != Phase::Offered {
             link.serving -= u32::from(outgoing.head.has(ANSWER));
             link.forget(number);
@@ -471,7 +485,7 @@ impl<C: Carrier> Link<C> {
         }
     }
 
-    /// A message on its way out has ended.
+    /// Frees the number of an outgoing message that has ended.
     pub(super) fn forget(&mut self, number: u32) {
         self.outgoing[number as usize] = None;
         self.spare.push(number);
@@ -481,7 +495,9 @@ impl<C: Carrier> Link<C> {
         self.outgoing
             .get_mut(number as usize)
             .and_then(Option::as_mut)
-            .ok_or(Error::PeerMisbehaved("it answers what was not sent"))
+            .ok_or(Error::PeerMisbehaved(
+                "it answers a message that was not sent",
+            ))
     }
 }
 

@@ -1,12 +1,12 @@
-//! The thread that lets messages go on while the program is elsewhere.
+//! The helper: a thread that makes progress while the program is outside the library.
 //!
-//! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever
-//! leaves while something is under way sees to that. When it is woken though the program is in here
-//! all the time, or is asked to because the program comes again and again, ringing is a waste: then
-//! it goes *watching*, which means that it looks every now and then whether the program still
-//! calls, and arms the links itself when it doesn't. Where processes are more than processors, the
-//! program may have to wait for one: so a program that called not long ago is given some time
-//! before it is taken for gone.
+//! The helper has two modes. When it is *armed*, it sleeps at the sockets, and every link has been
+//! asked to ring. A thread of the program arms the links when it leaves with operations in
+//! progress. Wake-ups are wasted if the program is inside the library all the time or calls at
+//! short intervals. The helper then goes *watching*: it checks at intervals whether the program
+//! still calls, and arms the links itself when the program has stopped. If there are more processes
+//! than processors, the program may have to wait for a processor. So after a recent call the helper
+//! waits a little longer before it arms the links.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -18,11 +18,11 @@ use rustix::event::{PollFd, PollFlags};
 use super::{Shared, State, NAP};
 use crate::wait::poll;
 
-/// How often it looks while it watches, at first and at last.
+/// The interval between two checks while the helper watches: the first one, and the longest one.
 const WATCH: Duration = Duration::from_micros(50);
 const WATCH_MAX: Duration = Duration::from_micros(400);
 
-/// How long it looks then whether the program calls: a microsecond or two.
+/// Iterations of each check whether the program calls: a microsecond or two.
 const GLANCE: u32 = 64;
 
 impl Shared {
@@ -30,8 +30,8 @@ impl Shared {
         let _ = rustix::io::write(&self.kick, &1u64.to_ne_bytes());
     }
 
-    /// Whether the sockets wake the helper: not while it watches, or a thread of the program sleeps
-    /// there.
+    /// Sets whether the sockets wake the helper. They do not while it watches, or while a thread of
+    /// the program sleeps at them.
     pub(super) fn set_helper(&self, state: &mut State) {
         let on = !self.is_watching.load(Ordering::Relaxed) && !state.is_asleep;
         if on != state.is_helper_on {
@@ -45,13 +45,13 @@ impl Shared {
         }
     }
 
-    /// The helper's life.
+    /// The helper's main loop.
     pub(super) fn help(&self) {
         self.state.be_guest();
         let (mut is_watching, mut interval) = (false, WATCH);
-        // When it may have gone: how often the program had called by then.
+        // If the program may have stopped calling: its number of calls at that time.
         let mut doubt = None;
-        // How often it had called when this was last woken.
+        // The program's number of calls when the helper was last woken.
         let mut last = 0;
         let mut is_fetching = false;
         loop {
@@ -66,7 +66,8 @@ impl Shared {
             let calls = self.looks.load(Ordering::Relaxed);
             let was_doubted = doubt.take();
             let is_back = was_doubted.is_some_and(|before| before != calls);
-            // Whoever is in here sees to everything, and must not be made to wait.
+            // A thread inside the library does all the work itself, and must not wait for the
+            // helper.
             let state = match (is_watching, woken) {
                 (true, false) | (false, true) if is_back || self.is_called() => None,
                 (true, false) if was_doubted.is_none() => {
@@ -133,7 +134,7 @@ impl Shared {
         }
     }
 
-    /// Whether the program is in here, or comes.
+    /// Whether the program is inside the library, or enters it during the check.
     fn is_called(&self) -> bool {
         let seen = self.looks.load(Ordering::Relaxed);
         let waits = self.waiters.load(Ordering::Relaxed) > 0;
@@ -144,13 +145,13 @@ impl Shared {
             })
     }
 
-    /// Sleeps until the descriptor is readable. False when that was not so in time.
+    /// Sleeps until the descriptor is readable. Returns false if the time passes first.
     fn nap(&self, at: &OwnedFd, time: Duration) -> bool {
         matches!(poll(&mut [PollFd::new(at, PollFlags::IN)], time), Ok(1..))
     }
 
-    /// Reads to their ends the messages that are being read from their senders' memory, unless the
-    /// program waits in here: then it does that itself.
+    /// Completes the messages that are being read from their senders' memory. Stops when a thread
+    /// of the program waits inside the library, because that thread reads them itself.
     fn fetch_all(&self) {
         while self.waiters.load(Ordering::Relaxed) == 0 {
             let mut state = self.state();
@@ -159,7 +160,7 @@ impl Shared {
             }
             self.tell(&mut state);
             drop(state);
-            // The program's threads want to look, too.
+            // Give the program's threads a chance to take the lock.
             std::thread::yield_now();
         }
     }

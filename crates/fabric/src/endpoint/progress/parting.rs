@@ -1,4 +1,4 @@
-//! Ending an endpoint so that what it has sent arrives.
+//! Ends an endpoint so that the messages that it has sent still arrive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,14 @@ use super::{Shared, NAP};
 use crate::peer::Peer;
 use crate::wait::{poll, Deadline};
 
-/// How long peers may take to read what they were sent, when an endpoint is stopped.
+/// How long a stopping endpoint waits for its peers to read the sent messages.
 const PARTING: Duration = Duration::from_secs(2);
 
 impl Shared {
-    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A
-    /// socket that is closed with something unread in it would take back what it has sent. A
-    /// peer that sees both sockets' ends has taken what came before them, and closes.
+    /// Ends sending on all sockets, and waits for a limited time until the peers have read
+    /// everything. If a socket is closed while it holds unread data, the kernel resets the
+    /// connection and discards the data that it has sent. A peer that sees the end of both sockets
+    /// has read everything before it, and closes.
     pub(crate) fn part(&self) {
         if self.owner != std::process::id() {
             return;
@@ -49,7 +50,7 @@ impl Shared {
     }
 }
 
-/// Throws away what has come by a socket. False when nothing more will.
+/// Discards received data of a socket. Returns false when no more data can come.
 fn drain(socket: &Peer) -> bool {
     let mut bytes = [0; 4096];
     loop {

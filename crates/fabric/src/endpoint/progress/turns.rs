@@ -1,5 +1,5 @@
-//! Whose turn it is: links that are looked at again and again, those that ring, and those that have
-//! something of which nothing would tell.
+//! The order in which links are served: hot links are polled all the time, cold links ring the
+//! doorbell, and due links have pending work for which no wake-up will come.
 
 use std::os::fd::OwnedFd;
 
@@ -17,7 +17,7 @@ impl State {
         link.is_some_and(|link| link.has_own_news())
     }
 
-    /// Whether something happened at links that are not hot.
+    /// Whether any of the events belong to cold links.
     pub(super) fn are_cold(&self, events: &[Event]) -> bool {
         let is_cold = |event: &Event| {
             let data = { event.data }.u64();
@@ -26,14 +26,15 @@ impl State {
         self.hot.len() < self.peers.len() && events.iter().any(is_cold)
     }
 
-    /// Whether a look at the sockets tells of all that the link waits for.
+    /// Whether socket events cover everything that the link waits for, so that it needs no polling.
     fn has_turn_by_socket(&mut self, id: LinkId) -> bool {
         let is_stream =
             |link: &mut AnyLink| matches!(link, AnyLink::Stream(link) if !link.is_ready());
         self.engine.carrier(id).is_some_and(is_stream) && !self.engine.is_sending(id)
     }
 
-    /// Lets all hot links, and those within this process, go on. True when anything happened.
+    /// Makes progress on all hot links and the links within this process, and on some due links.
+    /// Returns whether anything happened.
     #[inline]
     pub(super) fn go_on(&mut self, sockets: &OwnedFd) -> bool {
         let mut happened = false;
@@ -57,7 +58,8 @@ impl State {
         happened | self.engine.fetch_some()
     }
 
-    /// The link is looked at from now on, and another one has to ring.
+    /// Makes the link hot: it is polled from now on. If there are too many hot links, another one
+    /// becomes cold.
     pub(super) fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
             return;
@@ -71,8 +73,8 @@ impl State {
         self.hot.push(id);
     }
 
-    /// The link has to ring from now on. What it has already is due, and so is a look for room that
-    /// was made before.
+    /// Makes the link cold: it has to ring from now on. If it already has pending work, or may have
+    /// got space to send before it was asked to ring, it becomes due.
     pub(super) fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
         let sending = self.engine.is_sending(id);
         let has_something = match self.engine.carrier(id) {
@@ -90,7 +92,7 @@ impl State {
         }
     }
 
-    /// Lets some of the due links go on. True when anything happened.
+    /// Makes progress on some of the due links. Returns whether anything happened.
     fn take_turns(&mut self, sockets: &OwnedFd) -> bool {
         let mut happened = false;
         for _ in 0..self.due.len().min(DUE_TURNS) {
@@ -106,7 +108,8 @@ impl State {
             if went_on {
                 self.cool(sockets, id);
             } else if let Some(AnyLink::Shm(link)) = self.engine.carrier(id) {
-                // It was asked before to tell of room. Somebody else may have taken what was here.
+                // The peer has already been asked to ring when it frees space. `progress` found
+                // nothing, but a message may have arrived since.
                 if link.watch(Sleep::Deep, false) {
                     self.due.push_back(id);
                 }
