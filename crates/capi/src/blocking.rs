@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{How, LinkId, Status};
+use mgn_fabric::endpoint::{LinkId, SendOptions, Status};
 
 use crate::arguments::{duration, out, piece, write_optional};
 use crate::connections::{link, mgn_conn, wanted};
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn mgn_send(conn: mgn_conn, data: *const c_void, length: u
     call(|| {
         let endpoint = Library::current()?.endpoint();
         let piece = piece(data, length)?;
-        let options = How {
+        let options = SendOptions {
             sync: true,
             unordered: false,
         };

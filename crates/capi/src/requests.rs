@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use libc::iovec;
-use mgn_fabric::endpoint::{Ended, Endpoint, How, Piece, Request};
+use mgn_fabric::endpoint::{Ended, Endpoint, Piece, Request, SendOptions};
 
 use crate::arguments::{duration, out, pieces, write_optional};
 use crate::blocking::{mgn_status, peek};
@@ -207,11 +207,11 @@ pub unsafe extern "C" fn mgn_probe(
     call(|| unsafe { peek(conn, tag, ignore, duration(timeout), status) })
 }
 
-pub(crate) fn send_options(flags: c_int) -> Result<How, Fault> {
+pub(crate) fn send_options(flags: c_int) -> Result<SendOptions, Fault> {
     if flags & !(MGN_SYNC | MGN_UNORDERED) != 0 {
         return Err(Fault::argument(format!("flags {flags:#x} are not known")));
     }
-    Ok(How {
+    Ok(SendOptions {
         sync: flags & MGN_SYNC != 0,
         unordered: flags & MGN_UNORDERED != 0,
     })

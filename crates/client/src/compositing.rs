@@ -11,7 +11,7 @@ use crate::surface::{Kind, Surface};
 use mgn_composite::{
     Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Recipe, Terms, TOLD, UNTOLD,
 };
-use mgn_fabric::endpoint::{How, LinkId, Wanted};
+use mgn_fabric::endpoint::{LinkId, SendOptions, Wanted};
 use mgn_fabric::job::Member;
 use mgn_present::Rows;
 use mgn_wire::frames::{want, Header};
@@ -117,7 +117,7 @@ impl Composite {
             let _ = self
                 .member
                 .endpoint()
-                .send(link, FAREWELL, farewell, How::default());
+                .send(link, FAREWELL, farewell, SendOptions::default());
         }
         self.member.endpoint().flush(Some(MOMENT));
     }
@@ -333,7 +333,7 @@ impl Composite {
     fn tell(&self, head: &Head) -> Result<(), Failure> {
         for (_, link) in self.links().iter().filter(|(rank, _)| *rank == 0) {
             let endpoint = self.member.endpoint();
-            let sent = endpoint.send(*link, HEAD, &head.encode(), How::default());
+            let sent = endpoint.send(*link, HEAD, &head.encode(), SendOptions::default());
             sent.map_err(|error| Failure::Lost(0, error))?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Schedule, Terms};
-use mgn_fabric::endpoint::How;
+use mgn_fabric::endpoint::SendOptions;
 use mgn_fabric::job::Member;
 
 use jobs::members;
@@ -154,7 +154,7 @@ fn begin_to_meet(member: &Member, number: u64) {
         let link = member.open(other, LONG).unwrap();
         let endpoint = member.endpoint();
         endpoint
-            .send(link, tag, words.as_bytes(), How::default())
+            .send(link, tag, words.as_bytes(), SendOptions::default())
             .unwrap();
     }
     member.endpoint().flush(Some(LONG));

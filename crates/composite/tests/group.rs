@@ -12,7 +12,7 @@ use mgn_composite::{
     merge, Channel, Color, CompositeError, Depth, Format, Group, Operation, Picture, Rectangle,
     Schedule, Terms,
 };
-use mgn_fabric::endpoint::How;
+use mgn_fabric::endpoint::SendOptions;
 
 use jobs::members;
 use pictures::{at_once, is_alike, job, merged, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
@@ -694,7 +694,9 @@ fn ranks_of_another_release_are_an_error() {
                     let link = member.open(other, PATIENCE).unwrap();
                     let tag = 0x47 << 56 | 1 << 40 | 0xFFFF;
                     let endpoint = member.endpoint();
-                    endpoint.send(link, tag, hello, How::default()).unwrap();
+                    endpoint
+                        .send(link, tag, hello, SendOptions::default())
+                        .unwrap();
                 }
                 while done.load(Ordering::Acquire) < 2 {
                     thread::sleep(Duration::from_millis(5));

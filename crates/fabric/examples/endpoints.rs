@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, SendOptions, Wanted};
 use mgn_fabric::{Listener, Token, Transport};
 
 type Failure = Box<dyn std::error::Error>;
@@ -82,11 +82,11 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
             let start = Instant::now();
             for _ in 0..trips {
                 if first {
-                    endpoint.send(link, 1, &bytes, How::default())?;
+                    endpoint.send(link, 1, &bytes, SendOptions::default())?;
                     endpoint.recv(any, &mut bytes)?;
                 } else {
                     endpoint.recv(any, &mut bytes)?;
-                    endpoint.send(link, 1, &bytes, How::default())?;
+                    endpoint.send(link, 1, &bytes, SendOptions::default())?;
                 }
             }
             best = best.min(start.elapsed().as_secs_f64() / trips as f64 / 2.0);
@@ -105,7 +105,12 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
                     // SAFETY: waited for below.
                     unsafe {
                         if first {
-                            requests.extend(endpoint.isend(link, 2, &[piece], How::default())?);
+                            requests.extend(endpoint.isend(
+                                link,
+                                2,
+                                &[piece],
+                                SendOptions::default(),
+                            )?);
                         } else {
                             requests.push(endpoint.irecv(Wanted::new(link, 2), &[piece]));
                         }
@@ -117,7 +122,7 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
                 if first {
                     endpoint.recv(any, &mut bytes)?;
                 } else {
-                    endpoint.send(link, 1, &bytes[..size.min(1)], How::default())?;
+                    endpoint.send(link, 1, &bytes[..size.min(1)], SendOptions::default())?;
                 }
             }
             rate = rate.max((rounds * window) as f64 / start.elapsed().as_secs_f64());

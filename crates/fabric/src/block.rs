@@ -4,7 +4,7 @@ use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 
-use crate::connection::{Place, Room};
+use crate::connection::{MemorySource, Room};
 use crate::Error;
 
 /// The alignment of a message's first byte, in chunks of every kind.
@@ -98,20 +98,20 @@ impl Drop for Block {
 
 /// Blocks for outgoing messages, reused last in first out so that they stay in the cache.
 #[derive(Debug)]
-pub(crate) struct Stock {
+pub(crate) struct BlockPool {
     chunk: usize,
     max: usize,
     spare: Mutex<Vec<Block>>,
 }
 
 /// The number of chunks kept for reuse. More may be in use at the same time.
-const KEPT: usize = 4;
+const SPARE_BLOCKS_MAX: usize = 4;
 
-impl Stock {
-    /// Makes a stock of blocks for messages of up to `chunk` bytes. Messages of up to `max` bytes
+impl BlockPool {
+    /// Makes a pool of blocks for messages of up to `chunk` bytes. Messages of up to `max` bytes
     /// get larger blocks.
-    pub(crate) fn new(chunk: usize, max: usize) -> Stock {
-        Stock {
+    pub(crate) fn new(chunk: usize, max: usize) -> BlockPool {
+        BlockPool {
             chunk,
             max: max.max(chunk),
             spare: Mutex::new(Vec::new()),
@@ -146,13 +146,13 @@ impl Stock {
         Ok(Room {
             ptr: block.range(HEAD, capacity),
             capacity,
-            place: Place::Heap(block),
+            place: MemorySource::Heap(block),
         })
     }
 
     /// Takes the block of such a reservation back.
-    pub(crate) fn cancel(&self, place: Place) {
-        if let Place::Heap(block) = place {
+    pub(crate) fn cancel(&self, place: MemorySource) {
+        if let MemorySource::Heap(block) = place {
             self.give(block);
         }
     }
@@ -168,7 +168,7 @@ impl Stock {
             // Only one large block is kept: the last one that came back.
             spare.retain(|other| !large(other));
             spare.insert(0, block);
-        } else if spare.len() < KEPT {
+        } else if spare.len() < SPARE_BLOCKS_MAX {
             spare.push(block);
         }
     }
@@ -179,21 +179,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stock_reuses_chunks_and_one_large_block() {
-        let stock = Stock::new(1000, 10_000);
-        let (first, capacity) = stock.take(10).unwrap();
+    fn pool_reuses_chunks_and_one_large_block() {
+        let pool = BlockPool::new(1000, 10_000);
+        let (first, capacity) = pool.take(10).unwrap();
         assert_eq!(capacity, 1024);
         assert_eq!(first.range(HEAD, 1000) as usize % ALIGN, 0);
         let place = first.range(0, 1);
-        stock.give(first);
-        let (again, _) = stock.take(1000).unwrap();
+        pool.give(first);
+        let (again, _) = pool.take(1000).unwrap();
         assert_eq!(again.range(0, 1), place);
-        let (large, capacity) = stock.take(10_000).unwrap();
+        let (large, capacity) = pool.take(10_000).unwrap();
         assert_eq!(capacity, 10_000);
-        stock.give(large);
-        stock.give(again);
+        pool.give(large);
+        pool.give(again);
         assert_eq!(
-            stock.take(1).unwrap().0.range(0, 1),
+            pool.take(1).unwrap().0.range(0, 1),
             place,
             "small ones are preferred for small messages"
         );

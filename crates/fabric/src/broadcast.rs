@@ -17,10 +17,10 @@ use crate::wait::Spinner;
 use crate::{stream, Config, Error, Incoming, Sender};
 
 /// The interval at which the writer checks all readers, while it sleeps on one that lags.
-const LOOK: Duration = Duration::from_millis(1);
+const READER_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The number of failed attempts to get space between two checks whether the readers are alive.
-const SELDOM: u32 = 32;
+const LIFE_CHECK_POLLS: u32 = 32;
 
 /// The writing end. Readers [`crate::connect`] as to any server.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl Shared {
                 break span;
             }
             looks += 1;
-            if looks % SELDOM == 1 {
+            if looks % LIFE_CHECK_POLLS == 1 {
                 self.readers.retain(|reader| !reader.peer.gone());
             }
             let slowest = self
@@ -211,7 +211,7 @@ impl Shared {
                 .find(|reader| reader.lags(self.number, self.pool.sent()));
             if let Some(reader) = slowest {
                 spinner.sleeping();
-                reader.lane.writer_sleep(LOOK, || false);
+                reader.lane.writer_sleep(READER_CHECK_INTERVAL, || false);
                 spinner.woke();
             }
         };

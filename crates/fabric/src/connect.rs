@@ -12,9 +12,9 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 
+use crate::byte_stream::ByteStream;
 use crate::config::Sizes;
 use crate::handshake::{Agreed, ClientSide, Step};
-use crate::line::Line;
 use crate::peer::Peer;
 use crate::seal::{Seal, BROKEN, RECORD_MAX};
 use crate::tls::{self, Disagreed, Negotiation};
@@ -98,11 +98,11 @@ pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Con
     let (sizes, rest) = rest.split_first_chunk().ok_or_else(wrong)?;
     let sizes = Sizes::decode(sizes)?;
     let line = match (sealed, rest) {
-        (0, []) => Line::clear(socket),
+        (0, []) => ByteStream::clear(socket),
         (1, rest) => {
             let (seal, unread) = rest.split_first_chunk().ok_or_else(wrong)?;
             let seal = Seal::handed_over(seal).with_unread(unread);
-            Line::sealed(socket, seal.ok_or_else(wrong)?)
+            ByteStream::sealed(socket, seal.ok_or_else(wrong)?)
         }
         _ => return Err(wrong()),
     };
@@ -115,7 +115,7 @@ pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Con
 }
 
 /// A client's resources after a server has accepted it.
-pub(crate) struct Way {
+pub(crate) struct Opened {
     pub(crate) peer: Arc<Peer>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sizes: Sizes,
@@ -133,9 +133,9 @@ pub(crate) fn open(
     opening: &[u8],
     watch: bool,
     timeout: Duration,
-) -> Result<Way, Error> {
+) -> Result<Opened, Error> {
     let met = meet(address, transport, token, opening, timeout)?;
-    Ok(Way {
+    Ok(Opened {
         peer: peer_at(address, met.line, &met.sizes, watch),
         credentials: met.credentials,
         sizes: met.sizes,
@@ -149,7 +149,7 @@ fn name_of(address: &Address) -> String {
     format!("the server at {address}")
 }
 
-fn peer_at(address: &Address, line: Line, sizes: &Sizes, watch: bool) -> Arc<Peer> {
+fn peer_at(address: &Address, line: ByteStream, sizes: &Sizes, watch: bool) -> Arc<Peer> {
     let server = name_of(address);
     Arc::new(match address {
         Address::Tcp { .. } => Peer::tcp(line, server, sizes.silence()),
@@ -159,7 +159,7 @@ fn peer_at(address: &Address, line: Line, sizes: &Sizes, watch: bool) -> Arc<Pee
 
 /// A server that has accepted us.
 struct Met {
-    line: Line,
+    line: ByteStream,
     credentials: Option<Credentials>,
     sizes: Sizes,
     welcome: Vec<u8>,
@@ -248,20 +248,20 @@ fn secure(
     server: &str,
     is_last: bool,
     deadline: &Deadline,
-) -> Result<(Line, Option<Token>), Error> {
+) -> Result<(ByteStream, Option<Token>), Error> {
     let place = SockRef::from(&socket).peer_addr();
     if let (Some(token), Some(place)) = (token, place.ok().and_then(|place| place.as_socket())) {
         token.check_place(place.ip())?;
     }
     if !encrypted {
-        return Ok((Line::clear(socket), token.cloned()));
+        return Ok((ByteStream::clear(socket), token.cloned()));
     }
     let agreed = encrypt(&socket, server, deadline)?;
     if let Some(token) = token {
         token.check_key(server, agreed.shown, is_last)?;
     }
     let token = token.map(|token| agreed.bind(token));
-    Ok((Line::sealed(socket, agreed.seal), token))
+    Ok((ByteStream::sealed(socket, agreed.seal), token))
 }
 
 /// A connected non-blocking socket.
@@ -372,7 +372,7 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     let failed = || Error::io(format!("agreeing on keys with {server}"));
     let mut negotiation = Negotiation::client().map_err(disagreed)?;
     let mut buffer = vec![0; RECORD_MAX];
-    let clear = Line::clear(socket.try_clone().map_err(failed())?);
+    let clear = ByteStream::clear(socket.try_clone().map_err(failed())?);
     loop {
         let bytes = negotiation.take_output();
         match clear.send_all(&bytes, &[], deadline) {
@@ -417,7 +417,7 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
 /// accompanied by whether the other end has sent anything.
 fn talk(
     side: ClientSide<'_>,
-    line: &Line,
+    line: &ByteStream,
     fds: &mut Vec<OwnedFd>,
     server: &str,
     deadline: &Deadline,
@@ -429,7 +429,7 @@ fn talk(
 
 fn talk_on(
     mut side: ClientSide<'_>,
-    line: &Line,
+    line: &ByteStream,
     fds: &mut Vec<OwnedFd>,
     server: &str,
     deadline: &Deadline,

@@ -96,7 +96,7 @@ impl Sender {
         &self,
         reservation: &'a Reservation,
         used: usize,
-    ) -> Result<&'a Place, Error> {
+    ) -> Result<&'a MemorySource, Error> {
         if !ptr::addr_eq(Arc::as_ptr(&self.end), Arc::as_ptr(&reservation.end)) {
             return Err(Error::Misuse(
                 "a reservation was committed on another connection",
@@ -189,7 +189,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let place = std::mem::replace(&mut self.room.place, Place::Spent);
+        let place = std::mem::replace(&mut self.room.place, MemorySource::Spent);
         self.end.cancel(place);
     }
 }
@@ -260,7 +260,7 @@ impl fmt::Debug for Receiver {
 pub(crate) trait SendEnd: Send + Sync {
     fn reserve(&self, len: usize) -> Result<Room, Error>;
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error>;
-    fn cancel(&self, place: Place);
+    fn cancel(&self, place: MemorySource);
     fn close(&self);
     fn max(&self) -> usize;
     fn waited(&self) -> u64;
@@ -290,11 +290,11 @@ pub(crate) trait ReceiveEnd: Send {
 pub(crate) struct Room {
     pub(crate) ptr: *mut u8,
     pub(crate) capacity: usize,
-    pub(crate) place: Place,
+    pub(crate) place: MemorySource,
 }
 
 /// The origin of a reservation's memory.
-pub(crate) enum Place {
+pub(crate) enum MemorySource {
     /// The rest of a chunk of the shared pool, from `offset` on.
     Chunk {
         chunk: u32,

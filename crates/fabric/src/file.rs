@@ -15,9 +15,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::block::{Block, Stock, HEAD};
+use crate::block::{Block, BlockPool, HEAD};
 use crate::config::{Config, Sizes};
-use crate::connection::{Connection, Place, Room, SendEnd};
+use crate::connection::{Connection, MemorySource, Room, SendEnd};
 use crate::handshake::OPENING_MAX;
 use crate::null::Silence;
 use crate::{Error, Message};
@@ -33,14 +33,14 @@ const PREFIX: usize = 4;
 pub(crate) fn connection(path: &Path, opening: &[u8]) -> Result<Connection, Error> {
     let sizes = Sizes::new(&Config::default())?;
     let recorder = Recorder {
-        stock: Stock::new(sizes.chunk as usize, sizes.message_max as usize),
+        stock: BlockPool::new(sizes.chunk as usize, sizes.message_max as usize),
         out: Mutex::new(Recording::create(path, opening)?),
     };
     Ok(Connection::new(recorder, Silence, None))
 }
 
 struct Recorder {
-    stock: Stock,
+    stock: BlockPool,
     out: Mutex<Recording>,
 }
 
@@ -121,7 +121,7 @@ impl SendEnd for Recorder {
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
-        let Place::Heap(block) = &mut room.place else {
+        let MemorySource::Heap(block) = &mut room.place else {
             return Err(Error::Misuse("nothing is left of this reservation"));
         };
         let bytes = block.bytes_mut(HEAD, used);
@@ -129,7 +129,7 @@ impl SendEnd for Recorder {
         out.write(&[IoSlice::new(bytes)])
     }
 
-    fn cancel(&self, place: Place) {
+    fn cancel(&self, place: MemorySource) {
         self.stock.cancel(place);
     }
 

@@ -14,7 +14,7 @@ use mgn_fuzzing::Target;
 use rustix::io::Errno;
 
 use crate::connection::ReceiveEnd;
-use crate::endpoint::{Endpoint, How, Settings, Wanted};
+use crate::endpoint::{Endpoint, SendOptions, Settings, Wanted};
 use crate::file::Player;
 use crate::handshake::{ClientSide, Known, Progress, ServerSide, Step};
 use crate::job;
@@ -31,7 +31,7 @@ fn tls_server() -> Negotiation {
 }
 
 /// A time limit for calls that must return at once, because no more data can come.
-const SOON: Option<Duration> = Some(Duration::from_secs(5));
+const RETURN_TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
 
 pub const TARGETS: &[Target] = &[
     Target {
@@ -252,7 +252,7 @@ fn stream(bytes: &[u8]) {
     let mut receiver = StreamReceiver::new(peer, 8192, 1 << 20, 4 * 8192);
     let mut received = 0;
     let end = loop {
-        match receiver.recv(SOON, &mut || ()) {
+        match receiver.recv(RETURN_TIMEOUT, &mut || ()) {
             Ok(Some(message)) => received += message.to_vec().len() + 8,
             Ok(None) => panic!("the end of the stream went unnoticed"),
             Err(error) => break error,
@@ -292,7 +292,7 @@ fn link_recording(bytes: &[u8]) {
         ..Wanted::any()
     };
     let mut received = 0;
-    while let Ok(Some(message)) = endpoint.take(&any, SOON) {
+    while let Ok(Some(message)) = endpoint.take(&any, RETURN_TIMEOUT) {
         received += message.len();
     }
     assert!(received <= bytes.len() && !endpoint.is_open(link));
@@ -307,7 +307,9 @@ fn recorded_link() -> Vec<u8> {
     let link = link.unwrap();
     for len in [0, 20, 300, 2000] {
         let message = vec![5; len];
-        endpoint.send(link, 1, &message, How::default()).unwrap();
+        endpoint
+            .send(link, 1, &message, SendOptions::default())
+            .unwrap();
     }
     fs::read(path(&file)).unwrap()
 }

@@ -20,13 +20,13 @@ use rustix::time::{
 };
 use socket2::{SockAddr, Socket};
 
+pub(crate) use incoming::Admitted as ServerWay;
 pub use incoming::Incoming;
-pub(crate) use incoming::Way as ServerWay;
 pub use inherited::Inherited;
 
 use crate::admission::{Admission, Refusals, Source};
+use crate::byte_stream::ByteStream;
 use crate::handshake;
-use crate::line::Line;
 use crate::wait::Deadline;
 use crate::{tls, Access, Address, Error, ServerKey, Transport};
 use bind::Cleanup;
@@ -43,7 +43,7 @@ const DESCRIPTORS: usize = 4;
 
 /// The number of clients that are accepted in one go, before clients in the handshake are served
 /// again.
-const BATCH: usize = 16;
+const ACCEPTED_AT_ONCE: usize = 16;
 
 /// Listens at an address and leads clients through the handshake. Slow or hostile clients do not
 /// delay others.
@@ -236,7 +236,7 @@ impl Listener {
             // Serve existing connections first. One that finishes frees a place for a new one.
             let numbers = || events.iter().map(|event| event.data.u64());
             for client in numbers().filter(|number| *number < FIRST_SOCKET) {
-                self.hear(&mut state, client);
+                self.continue_handshake(&mut state, client);
             }
             for socket in numbers().filter(|number| (FIRST_SOCKET..TIMER).contains(number)) {
                 self.welcome_new(&mut state, &self.sockets[(socket - FIRST_SOCKET) as usize]);
@@ -290,7 +290,7 @@ impl Listener {
 
     /// Accepts the clients that wait at one of the sockets.
     fn welcome_new(&self, state: &mut State, socket: &Socket) {
-        for _ in 0..BATCH {
+        for _ in 0..ACCEPTED_AT_ONCE {
             let (socket, address) = match socket.accept() {
                 Ok(taken) => taken,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -309,7 +309,8 @@ impl Listener {
             };
             let (number, lost) = state.admission.admit(source, now);
             self.push_out(state, lost);
-            let pending = Pending::new(Line::clear(socket), source, who, self.demands.clone());
+            let pending =
+                Pending::new(ByteStream::clear(socket), source, who, self.demands.clone());
             let data = EventData::new_u64(number);
             match epoll::add(&self.epoll, &pending.line, data, EventFlags::IN) {
                 Ok(()) => {
@@ -374,7 +375,7 @@ impl Listener {
     /// Reads from a client, and answers. A socket that is dropped leaves the epoll by itself. A
     /// socket that lives on, perhaps in another process, must be removed from the epoll, because
     /// all its later data would cause events here.
-    fn hear(&self, state: &mut State, number: u64) {
+    fn continue_handshake(&self, state: &mut State, number: u64) {
         let Some(pending) = state.pending.get_mut(&number) else {
             return;
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::block::Block;
 use crate::shm::{Lane, Memory};
-use crate::stream::Home;
+use crate::stream::ReceivePool;
 
 /// A received message, in place. When it is dropped, the sender may reuse its memory. Messages may
 /// be dropped in any order and on any thread.
@@ -142,18 +142,18 @@ impl fmt::Debug for Message {
     }
 }
 
-/// A block with received bytes, which returns to its `home` when its last message is dropped.
+/// A block with received bytes, which returns to its `receive_pool` when its last message is dropped.
 pub(crate) struct Filled {
     block: Option<Block>,
     /// The block's home, and whether the block is that of a long message.
-    home: Option<(Arc<Home>, bool)>,
+    receive_pool: Option<(Arc<ReceivePool>, bool)>,
 }
 
 impl Filled {
-    pub(crate) fn new(block: Block, home: Option<(Arc<Home>, bool)>) -> Filled {
+    pub(crate) fn new(block: Block, receive_pool: Option<(Arc<ReceivePool>, bool)>) -> Filled {
         Filled {
             block: Some(block),
-            home,
+            receive_pool,
         }
     }
 
@@ -164,8 +164,9 @@ impl Filled {
 
 impl Drop for Filled {
     fn drop(&mut self) {
-        if let (Some(block), Some((home, large))) = (self.block.take(), &self.home) {
-            home.give(block, *large);
+        if let (Some(block), Some((receive_pool, large))) = (self.block.take(), &self.receive_pool)
+        {
+            receive_pool.give(block, *large);
         }
     }
 }

@@ -3,19 +3,19 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::block::Stock;
+use crate::block::BlockPool;
 use crate::config::{Config, Sizes};
-use crate::connection::{Connection, Place, ReceiveEnd, Room, SendEnd};
+use crate::connection::{Connection, MemorySource, ReceiveEnd, Room, SendEnd};
 use crate::{Error, Message};
 
 pub(crate) fn connection() -> Result<Connection, Error> {
     let sizes = Sizes::new(&Config::default())?;
-    let stock = Stock::new(sizes.chunk as usize, sizes.message_max as usize);
+    let stock = BlockPool::new(sizes.chunk as usize, sizes.message_max as usize);
     Ok(Connection::new(NullSender { stock }, Silence, None))
 }
 
 struct NullSender {
-    stock: Stock,
+    stock: BlockPool,
 }
 
 impl SendEnd for NullSender {
@@ -27,7 +27,7 @@ impl SendEnd for NullSender {
         Ok(())
     }
 
-    fn cancel(&self, place: Place) {
+    fn cancel(&self, place: MemorySource) {
         self.stock.cancel(place);
     }
 

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use socket2::{SockAddr, SockRef, TcpKeepalive};
 
-use crate::line::Line;
+use crate::byte_stream::ByteStream;
 use crate::seal::BROKEN;
 use crate::wait::{poll, Deadline};
 use crate::Error;
@@ -20,11 +20,11 @@ use crate::Error;
 pub(crate) const SILENCE_TIME: Duration = Duration::from_secs(10);
 
 /// The interval at which a thread that waits for a TCP peer checks whether its machine answers.
-const LOOK: Duration = Duration::from_millis(500);
+const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Peer {
-    line: Line,
+    line: ByteStream,
     /// The pidfd of the process at the other end of a unix socket. It is needed because the
     /// process's children may hold the socket open after its death.
     pidfd: Option<OwnedFd>,
@@ -54,13 +54,13 @@ impl Peer {
         let pidfd = peer::pidfd(&socket).filter(|_| watch);
         Peer {
             pidfd,
-            ..Peer::new(Line::clear(socket), name)
+            ..Peer::new(ByteStream::clear(socket), name)
         }
     }
 
     /// A peer over TCP. Its machine counts as dead if it has not answered for `silence`. Buffer
     /// sizes are left to the kernel, which adapts them to the path.
-    pub(crate) fn tcp(line: Line, name: String, silence: Duration) -> Peer {
+    pub(crate) fn tcp(line: ByteStream, name: String, silence: Duration) -> Peer {
         // The kernel counts whole seconds. An idle machine is probed after half the time, and about
         // four times in the other half.
         let seconds = (silence.as_secs() as u32).max(2);
@@ -88,7 +88,7 @@ impl Peer {
         }
     }
 
-    fn new(line: Line, name: String) -> Peer {
+    fn new(line: ByteStream, name: String) -> Peer {
         Peer {
             line,
             pidfd: None,
@@ -103,7 +103,7 @@ impl Peer {
     }
 
     /// The line that carries its bytes.
-    pub(crate) fn line(&self) -> &Line {
+    pub(crate) fn line(&self) -> &ByteStream {
         &self.line
     }
 
@@ -114,7 +114,7 @@ impl Peer {
     }
 
     /// Reads the doorbell bytes that have arrived.
-    pub(crate) fn hear_rings(&self) {
+    pub(crate) fn drain_doorbell(&self) {
         let mut bytes = [0; 64];
         while matches!(
             passing::recv(&self.line, &mut bytes, &mut Vec::new(), false),
@@ -166,7 +166,7 @@ impl Peer {
     pub(crate) fn wait(&self, wanted: PollFlags, deadline: Option<&Deadline>) -> io::Result<bool> {
         loop {
             // The pidfd reports a dead process at once. A silent machine is found only by checking.
-            let slice = LOOK * if self.silence.is_some() { 1 } else { 10 };
+            let slice = SILENCE_CHECK_INTERVAL * if self.silence.is_some() { 1 } else { 10 };
             let slice = deadline.map_or(slice, |deadline| deadline.left(slice));
             let mut fds = vec![PollFd::new(&self.line, wanted)];
             fds.extend(
@@ -277,7 +277,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut far, _) = listener.accept().unwrap();
-        let peer = Peer::tcp(Line::clear(near.into()), "it".into(), SILENCE_TIME);
+        let peer = Peer::tcp(ByteStream::clear(near.into()), "it".into(), SILENCE_TIME);
         let is_asked = || {
             assert!(!peer.silent());
             peer.line.is_awaiting.load(Ordering::Relaxed)
@@ -304,7 +304,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         SockRef::from(&near).set_tcp_congestion(b"reno").unwrap();
-        let peer = Peer::tcp(Line::clear(near.into()), "it".into(), SILENCE_TIME);
+        let peer = Peer::tcp(ByteStream::clear(near.into()), "it".into(), SILENCE_TIME);
         let control = SockRef::from(&peer.line).tcp_congestion().unwrap();
         assert!(control.starts_with(UNPACED), "{control:?}");
     }

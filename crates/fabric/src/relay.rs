@@ -17,7 +17,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{shutdown, Shutdown};
 
-use crate::line::Line;
+use crate::byte_stream::ByteStream;
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::Deadline;
 use crate::{connect, is_name, printable, Access, Address, Error, Incoming, Listener, Token};
@@ -118,7 +118,7 @@ impl Relay {
     pub fn run(&self) -> Result<(), Error> {
         loop {
             let incoming = self.listener.accept()?;
-            let place = Place::take(&self.shared);
+            let place = ConnectionSlot::take(&self.shared);
             let begun = thread::Builder::new().name("relay".into()).spawn(move || {
                 if let Err(why) = place.serve(incoming) {
                     tracing::warn!("{why}");
@@ -143,12 +143,12 @@ fn kind(address: &Address) -> Result<bool, Error> {
 }
 
 /// One of the permitted connections.
-struct Place(Arc<Shared>);
+struct ConnectionSlot(Arc<Shared>);
 
-impl Place {
-    fn take(shared: &Arc<Shared>) -> Place {
+impl ConnectionSlot {
+    fn take(shared: &Arc<Shared>) -> ConnectionSlot {
         shared.connections.fetch_add(1, Ordering::Relaxed);
-        Place(shared.clone())
+        ConnectionSlot(shared.clone())
     }
 
     /// Serves a client until both ends have closed, or one is gone.
@@ -164,8 +164,9 @@ impl Place {
         let client = incoming.let_through();
         let client = client.map_err(|error| format!("cannot forward {who} to {name}: {error}"))?;
         tracing::info!("forwarding {who} to {name}");
-        let peer =
-            |socket: OwnedFd, name: &str| Peer::tcp(Line::clear(socket), name.into(), SILENCE_TIME);
+        let peer = |socket: OwnedFd, name: &str| {
+            Peer::tcp(ByteStream::clear(socket), name.into(), SILENCE_TIME)
+        };
         let ends = [peer(client, &who), peer(socket, &name)];
         let bytes = join(&ends);
         tracing::info!("{who} has left {name} after {bytes} bytes");
@@ -217,7 +218,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }

@@ -35,7 +35,7 @@ const PLAIN_MAX: usize = 1 << 14;
 pub(crate) const RECORD_MAX: usize = HEADER + PLAIN_MAX + 256;
 
 /// The maximum number of plaintext bytes that are encrypted before they are sent.
-const BATCH: usize = 4 * PLAIN_MAX;
+const ENCRYPTED_AT_ONCE: usize = 4 * PLAIN_MAX;
 
 /// The size of the read buffer.
 const BUFFER: usize = 4 * RECORD_MAX;
@@ -282,7 +282,7 @@ impl Out {
     fn encrypt(&mut self, slices: &[IoSlice<'_>]) -> Result<(), Errno> {
         let slices: Vec<&[u8]> = slices.iter().map(|slice| &slice[..]).collect();
         let mut rest = OutboundChunks::new(&slices);
-        while !rest.is_empty() && self.plain < BATCH {
+        while !rest.is_empty() && self.plain < ENCRYPTED_AT_ONCE {
             let (payload, after) = rest.split_at(rest.len().min(PLAIN_MAX));
             rest = after;
             let len = payload.len();

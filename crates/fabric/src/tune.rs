@@ -9,13 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted, AUTO, NEVER};
+use crate::endpoint::{Endpoint, Joined, LinkId, SendOptions, Settings, Wanted, AUTO, NEVER};
 use crate::{Address, Error, Listener, Token, Transport};
 
 /// The variable with the address of the process that has started the partner.
 const ADDRESS: &str = "MGN_TUNE_ADDRESS";
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PARTNER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The approximate duration of a burst of messages of one kind.
 const BURST: Duration = Duration::from_millis(1);
@@ -81,7 +81,13 @@ pub fn tune_partner() -> Result<(), Error> {
     let address = std::env::var(ADDRESS)
         .map_err(|_| Error::Misuse("only a process that mgn tune has started can do this"))?;
     let endpoint = Endpoint::with(Settings::default())?;
-    let link = endpoint.connect(&address.parse()?, &Transport::Unix, None, b"", PATIENCE)?;
+    let link = endpoint.connect(
+        &address.parse()?,
+        &Transport::Unix,
+        None,
+        b"",
+        PARTNER_TIMEOUT,
+    )?;
     // The link ends when the other process has finished.
     while let Ok(Some(wish)) = endpoint.take(&Wanted::new(link, 0), None) {
         let wish = Wish::parse(&String::from_utf8_lossy(&wish.to_vec()))?;
@@ -134,11 +140,11 @@ impl Wish {
     fn serve(self) -> Result<(), Error> {
         let endpoint = Endpoint::with(self.settings)?;
         let (address, token) = (&self.address, self.token.as_ref());
-        let link = endpoint.connect(address, &self.transport, token, b"", PATIENCE)?;
+        let link = endpoint.connect(address, &self.transport, token, b"", PARTNER_TIMEOUT)?;
         let mut into = vec![0; self.len];
         // The other side closes the link when it has finished.
         while endpoint.recv(Wanted::new(link, 1), &mut into).is_ok() {
-            if endpoint.send(link, 2, b"", How::default()).is_err() {
+            if endpoint.send(link, 2, b"", SendOptions::default()).is_err() {
                 break;
             }
         }
@@ -391,7 +397,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         while times[0].len() < before + BURSTS || begin.elapsed() < span {
             for ((end, link), times) in ends.iter().zip(times.iter_mut()) {
                 let round = || {
-                    end.send(*link, 1, bytes, How::default())?;
+                    end.send(*link, 1, bytes, SendOptions::default())?;
                     end.recv(Wanted::new(*link, 2), &mut [])
                 };
                 // The first round wakes the partner, and its memory is not in the caches.
@@ -428,7 +434,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         };
         let text = wish.to_text();
         self.endpoint
-            .send(self.link, 0, text.as_bytes(), How::default())?;
+            .send(self.link, 0, text.as_bytes(), SendOptions::default())?;
         let endpoint = Endpoint::with(settings.clone())?;
         let link = accept(&endpoint, listener)?;
         Ok((endpoint, link))
@@ -500,7 +506,7 @@ fn size(bytes: usize) -> String {
 
 fn accept(endpoint: &Endpoint, listener: &Listener) -> Result<LinkId, Error> {
     loop {
-        let incoming = listener.accept_timeout(PATIENCE)?;
+        let incoming = listener.accept_timeout(PARTNER_TIMEOUT)?;
         let incoming = incoming
             .ok_or_else(|| Error::TimedOut("waiting for the second process to connect".into()))?;
         if let Joined::Link(link, _) = endpoint.accept(incoming)? {

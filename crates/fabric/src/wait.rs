@@ -29,16 +29,16 @@ const SWITCH: Duration = Duration::from_nanos(1500);
 
 /// If other threads run for this long during one wait, they compute. A sleeping thread is woken
 /// while such a thread runs, but a yielding thread does not get the processor back.
-const LONG: Duration = Duration::from_millis(10);
+const COMPUTING_TIME: Duration = Duration::from_millis(10);
 
 /// The time for which a thread then does not yield.
 const COMPUTING: Duration = Duration::from_secs(1);
 
 /// Spinning might have avoided a sleep that is shorter than this.
-const SHORT: Duration = Duration::from_micros(60);
+const SHORT_WAIT: Duration = Duration::from_micros(60);
 
 /// Failed spins in a row before some waits go to sleep at once.
-const PATIENCE: u32 = 4;
+const FAILED_SPINS_MAX: u32 = 4;
 
 /// Decides whether to spin, for one place in the code that waits.
 ///
@@ -166,7 +166,7 @@ impl Spinner {
                     if gone > SWITCH {
                         away += gone;
                     }
-                    if away > LONG {
+                    if away > COMPUTING_TIME {
                         self.computing_until = Some(back + COMPUTING);
                         break;
                     }
@@ -195,8 +195,8 @@ impl Spinner {
 
     fn failed(&mut self, machine: &impl Machine, now: Instant) {
         self.failures += 1;
-        if self.failures >= PATIENCE {
-            self.skip = 1 << (self.failures - PATIENCE).min(6);
+        if self.failures >= FAILED_SPINS_MAX {
+            self.skip = 1 << (self.failures - FAILED_SPINS_MAX).min(6);
         }
         self.look_around(machine, now);
     }
@@ -220,7 +220,11 @@ impl Spinner {
     }
 
     pub fn woke(&mut self) {
-        if self.slept_at.take().is_some_and(|at| at.elapsed() < SHORT) {
+        if self
+            .slept_at
+            .take()
+            .is_some_and(|at| at.elapsed() < SHORT_WAIT)
+        {
             self.failures = 0;
             self.skip = 0;
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, How, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, SendOptions, Settings, Wanted};
 use mgn_fabric::{connect, Address, Error, Listener, Token, Transport};
 use support::links::{accept, try_connect};
 use support::*;
@@ -152,7 +152,7 @@ fn who_listens_between_endpoints_learns_nothing() {
                     other.recv(Wanted::new(there, 1), &mut into).unwrap();
                     into
                 });
-                one.send(here, 1, &bytes, How::default()).unwrap();
+                one.send(here, 1, &bytes, SendOptions::default()).unwrap();
                 assert!(receive.join().unwrap() == bytes);
             }
         });

@@ -9,14 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::{Address, Error};
 use support::links::{accept, ALL};
 use support::networks;
 use support::other::{ready, told, Apart, Other, Part};
 use support::*;
 
-const SYNC: How = How {
+const SYNC: SendOptions = SendOptions {
     sync: true,
     unordered: false,
 };
@@ -72,7 +72,7 @@ fn child() {
             unsafe {
                 endpoint.irecv(Wanted::new(link, 1), &pieces);
                 endpoint
-                    .isend(link, 2, &pieces, How::default())
+                    .isend(link, 2, &pieces, SendOptions::default())
                     .unwrap()
                     .unwrap();
             }
@@ -86,7 +86,7 @@ fn child() {
             for _ in 0..10 {
                 let mut room = endpoint.reserve(link, LONG).unwrap();
                 room.write(0, &[7; LONG]);
-                room.commit(LONG, 1, How::default()).unwrap();
+                room.commit(LONG, 1, SendOptions::default()).unwrap();
                 held.push(endpoint.take(&Wanted::new(link, 1), None).unwrap().unwrap());
                 held.last().unwrap().to_vec();
             }
@@ -104,7 +104,7 @@ fn child() {
             while let Ok(Some(message)) = endpoint.take(&any, None) {
                 let tag = message.status.tag;
                 if endpoint
-                    .send(link, tag, &message.to_vec(), How::default())
+                    .send(link, tag, &message.to_vec(), SendOptions::default())
                     .is_err()
                 {
                     break;
@@ -176,7 +176,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         let mut pending = unsafe {
             let mut pending = vec![
                 endpoint
-                    .isend(link, 1, &long_out, How::default())
+                    .isend(link, 1, &long_out, SendOptions::default())
                     .unwrap()
                     .unwrap(),
                 endpoint.irecv(Wanted::new(link, 2), &long_into),
@@ -189,7 +189,11 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             // Send more than the peer can hold.
             for _ in 0..1000 {
                 let piece = (out.as_mut_ptr(), 9000);
-                pending.extend(endpoint.isend(link, 5, &[piece], How::default()).unwrap());
+                pending.extend(
+                    endpoint
+                        .isend(link, 5, &[piece], SendOptions::default())
+                        .unwrap(),
+                );
             }
             pending
         };
@@ -233,7 +237,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
 fn send_written(endpoint: &Endpoint, link: LinkId, len: usize) {
     let mut room = endpoint.reserve(link, len).unwrap();
     room.write(0, &vec![len as u8; len]);
-    if let Some(request) = room.commit(len, 1, How::default()).unwrap() {
+    if let Some(request) = room.commit(len, 1, SendOptions::default()).unwrap() {
         endpoint.detach(request).unwrap();
     }
 }
@@ -266,7 +270,7 @@ fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_el
         for message in &held {
             assert!(message.to_vec() == [7; LONG], "{kind:?}");
         }
-        let end = open.commit(LONG, 1, How::default());
+        let end = open.commit(LONG, 1, SendOptions::default());
         assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
         drop((held, other, listener, folder));
         let start = Instant::now();
@@ -357,8 +361,10 @@ fn a_stopped_peer_is_not_a_dead_one() {
                     .filter_map(|(tag, bytes)| {
                         let piece = (bytes.as_mut_ptr(), bytes.len());
                         // SAFETY: all are waited for.
-                        unsafe { endpoint.isend(link, tag as u64, &[piece], How::default()) }
-                            .unwrap()
+                        unsafe {
+                            endpoint.isend(link, tag as u64, &[piece], SendOptions::default())
+                        }
+                        .unwrap()
                     })
                     .collect();
                 assert!(!sends.is_empty());
@@ -393,7 +399,7 @@ fn unplugged(endpoint: &Endpoint, link: LinkId) {
     ready("");
     if told() == "send" {
         endpoint
-            .send(link, 2, b"into nothing", How::default())
+            .send(link, 2, b"into nothing", SendOptions::default())
             .unwrap();
     }
     let start = Instant::now();
@@ -522,7 +528,8 @@ fn few_descriptors(kind: &Kind) {
     }
     let (joined, accepted) = attempt(PATIENCE);
     let (here, there) = (joined.unwrap(), accepted.unwrap());
-    one.send(here, 1, b"at last", How::default()).unwrap();
+    one.send(here, 1, b"at last", SendOptions::default())
+        .unwrap();
     let mut into = [0; 7];
     other.recv(Wanted::new(there, 1), &mut into).unwrap();
     assert!(&into == b"at last" && failed > 2, "{failed}");
@@ -543,9 +550,11 @@ fn running_out_of_memory_is_an_error_and_passes() {
         let pieces = [(early.as_mut_ptr(), PIECE), (nowhere, 1 << 50)];
         // SAFETY: the early bytes exist, and the rest is never read, because the message is offered
         // and never accepted.
-        let huge = unsafe { endpoint.isend(link, 1, &pieces, How::default()) };
+        let huge = unsafe { endpoint.isend(link, 1, &pieces, SendOptions::default()) };
         let huge = huge.unwrap().expect("it is too long to be sent at once");
-        endpoint.send(link, 2, b"short", How::default()).unwrap();
+        endpoint
+            .send(link, 2, b"short", SendOptions::default())
+            .unwrap();
         let said = thread::scope(|scope| {
             let more = scope.spawn(|| {
                 // Clients without memory get as far as they can.
@@ -610,7 +619,9 @@ fn what_dead_processes_leave_never_stops_a_start() {
             address = said.parse().unwrap();
             let endpoint = Endpoint::new().unwrap();
             let link = join(&endpoint, &kind, &address).unwrap();
-            endpoint.send(link, 1, &[0; 9000], How::default()).unwrap();
+            endpoint
+                .send(link, 1, &[0; 9000], SendOptions::default())
+                .unwrap();
             server.signal(libc::SIGKILL);
             server.child.wait().unwrap();
             let mut byte = [0];
@@ -642,7 +653,7 @@ fn forks(kind: &Kind) {
     // released.
     let wanted = Wanted::new(there, 1);
     for number in 0..12 {
-        one.send(here, 1, &pattern(number, 9000), How::default())
+        one.send(here, 1, &pattern(number, 9000), SendOptions::default())
             .unwrap();
     }
     let held: Vec<_> = (0..12)
@@ -663,7 +674,7 @@ fn forks(kind: &Kind) {
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
     let exchange = |number: usize| {
-        one.send(here, 2, &pattern(number, 9000), How::default())
+        one.send(here, 2, &pattern(number, 9000), SendOptions::default())
             .unwrap();
         let message = other
             .take(&Wanted::new(there, 2), Some(PATIENCE))

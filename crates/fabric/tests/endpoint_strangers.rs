@@ -8,7 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Wanted};
+use mgn_fabric::endpoint::{Endpoint, SendOptions, Wanted};
 use mgn_fabric::{connect, Address, Config, Error, Listener, Transport};
 use support::links::accept;
 use support::other::{ready, Apart, Other, Part};
@@ -99,7 +99,7 @@ fn works(endpoint: &Endpoint, listener: &Listener, kind: &Kind) {
     });
     for number in 0..50 {
         let sent = pattern(number, 9000);
-        other.send(here, 1, &sent, How::default()).unwrap();
+        other.send(here, 1, &sent, SendOptions::default()).unwrap();
         let mut into = vec![0; 9000];
         endpoint.recv(Wanted::new(there, 1), &mut into).unwrap();
         assert!(into == sent);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
@@ -17,7 +17,7 @@ use support::Folder;
 const MANY: usize = 20_000;
 const LEN: usize = 200;
 
-const SYNC: How = How {
+const SYNC: SendOptions = SendOptions {
     sync: true,
     unordered: false,
 };
@@ -66,7 +66,11 @@ fn messages_of_all_lengths_both_ways_at_once() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     for (i, len) in LENGTHS.into_iter().enumerate() {
-                        let how = if i % 3 == 0 { SYNC } else { How::default() };
+                        let how = if i % 3 == 0 {
+                            SYNC
+                        } else {
+                            SendOptions::default()
+                        };
                         endpoint
                             .send(link, i as u64, &pattern(len, i + seed), how)
                             .unwrap();
@@ -107,7 +111,8 @@ fn receives_may_come_late_and_in_another_order() {
                     let piece = (bytes.as_mut_ptr(), bytes.len());
                     // SAFETY: all are waited for.
                     sends.extend(
-                        unsafe { one.isend(here, i as u64, &[piece], How::default()) }.unwrap(),
+                        unsafe { one.isend(here, i as u64, &[piece], SendOptions::default()) }
+                            .unwrap(),
                     );
                 }
                 for send in sends {
@@ -136,7 +141,7 @@ fn messages_taken_where_they_lie_are_released_in_any_order() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 for i in 0..2000 {
-                    one.send(here, 7, &pattern(i * 7 % 5000, i), How::default())
+                    one.send(here, 7, &pattern(i * 7 % 5000, i), SendOptions::default())
                         .unwrap();
                 }
             });
@@ -169,7 +174,7 @@ fn messages_may_be_longer_than_four_gibibytes() {
     unsafe {
         let receive = other.irecv(Wanted::new(there, 1), &pieces(into.as_mut_ptr()));
         let send = one
-            .isend(here, 1, &pieces(piece.as_mut_ptr()), How::default())
+            .isend(here, 1, &pieces(piece.as_mut_ptr()), SendOptions::default())
             .unwrap()
             .unwrap();
         assert_eq!(
@@ -258,12 +263,14 @@ fn messages_that_are_not_received_yet_stop_none_that_is() {
         let mut short = pattern(17_000, 2);
         let pieces = |bytes: &mut [u8]| [(bytes.as_mut_ptr(), bytes.len())];
         let (long_piece, short_piece) = (pieces(&mut long), pieces(&mut short));
-        // SAFETY: all of them are waited for.
         let mut sends: Vec<_> = (0..200)
-            .filter_map(|_| unsafe { one.isend(here, 2, &short_piece, How::default()) }.unwrap())
+            .filter_map(|_| {
+                // SAFETY: all of them are waited for.
+                unsafe { one.isend(here, 2, &short_piece, SendOptions::default()) }.unwrap()
+            })
             .collect();
         // SAFETY: as above.
-        sends.extend(unsafe { one.isend(here, 1, &long_piece, How::default()) }.unwrap());
+        sends.extend(unsafe { one.isend(here, 1, &long_piece, SendOptions::default()) }.unwrap());
         let received = other.take(&Wanted::new(there, 1), LONG).unwrap();
         let received = received.unwrap_or_else(|| panic!("{kind}: it does not come"));
         assert!(received.to_vec() == pattern(2_000_000, 1), "{kind}");
@@ -326,7 +333,7 @@ fn more_than_there_is_room_for_goes_on_while_the_program_computes() {
             let one = &one;
             scope.spawn(move || {
                 for at in 0..MANY {
-                    one.send(here, 1, &pattern(LEN, at), How::default())
+                    one.send(here, 1, &pattern(LEN, at), SendOptions::default())
                         .unwrap();
                 }
                 sent.send(()).unwrap();
@@ -360,7 +367,7 @@ fn handlers_are_called_without_anybody_asking() {
                     3,
                     i as u64,
                     &[(bytes.as_mut_ptr(), len)],
-                    How::default(),
+                    SendOptions::default(),
                 )
             };
             if let Some(send) = send.unwrap() {
@@ -402,7 +409,7 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
             .filter_map(|i| {
                 let piece = (start, len(i));
                 // SAFETY: all are waited for, or their endpoint ends before the memory does.
-                unsafe { hub.isend(to_lazy, 1, &[piece], How::default()) }.unwrap()
+                unsafe { hub.isend(to_lazy, 1, &[piece], SendOptions::default()) }.unwrap()
             })
             .collect();
         assert!(
@@ -410,7 +417,8 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
             "{kind}: somewhere 2000 messages are held"
         );
         for _ in 0..200 {
-            hub.send(to_eager, 1, &bytes, How::default()).unwrap();
+            hub.send(to_eager, 1, &bytes, SendOptions::default())
+                .unwrap();
             eager
                 .recv(Wanted::new(at_eager, 1), &mut [0; 10_000])
                 .unwrap();
@@ -436,13 +444,15 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         let mut bytes = pattern(10_000_000, 0);
         let mut into = vec![0; 100];
         other
-            .send(there, 9, b"left behind", How::default())
+            .send(there, 9, b"left behind", SendOptions::default())
             .unwrap();
         // Over shared memory, a long message, too, is at the receiver when its send has ended,
         // although it was not received.
         let long = pattern(100_000, 4);
         if kind.is_shm() {
-            other.send(there, 10, &long, How::default()).unwrap();
+            other
+                .send(there, 10, &long, SendOptions::default())
+                .unwrap();
         }
         // SAFETY: all of them end before the memory does.
         unsafe {
@@ -451,7 +461,7 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
                     here,
                     1,
                     &[(bytes.as_mut_ptr(), bytes.len())],
-                    How::default(),
+                    SendOptions::default(),
                 )
                 .unwrap()
                 .unwrap();
@@ -480,7 +490,7 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
             Err(Error::Closed(_))
         ));
         assert!(matches!(
-            one.send(here, 1, b"x", How::default()),
+            one.send(here, 1, b"x", SendOptions::default()),
             Err(Error::Closed(_))
         ));
         assert!(matches!(
@@ -557,7 +567,12 @@ fn many_send_to_one_and_all_to_all() {
                                 let piece = (out[peer].as_mut_ptr(), out[peer].len());
                                 requests.extend(
                                     endpoint
-                                        .isend(links[peer], round as u64, &[piece], How::default())
+                                        .isend(
+                                            links[peer],
+                                            round as u64,
+                                            &[piece],
+                                            SendOptions::default(),
+                                        )
                                         .unwrap(),
                                 );
                             }
@@ -588,8 +603,13 @@ fn several_threads_use_one_endpoint() {
                 let (one, other) = (one.clone(), other.clone());
                 scope.spawn(move || {
                     for i in 0..300 {
-                        one.send(here, tag, &pattern(i * 37 % 9000, i), How::default())
-                            .unwrap();
+                        one.send(
+                            here,
+                            tag,
+                            &pattern(i * 37 % 9000, i),
+                            SendOptions::default(),
+                        )
+                        .unwrap();
                         let mut back = [0; 8];
                         one.recv(Wanted::new(here, tag), &mut back).unwrap();
                         assert_eq!(back, (i as u64).to_le_bytes());
@@ -601,7 +621,12 @@ fn several_threads_use_one_endpoint() {
                         let status = other.recv(Wanted::new(there, tag), &mut into).unwrap();
                         assert!(into[..status.len] == pattern(i * 37 % 9000, i));
                         other
-                            .send(there, tag, &(i as u64).to_le_bytes(), How::default())
+                            .send(
+                                there,
+                                tag,
+                                &(i as u64).to_le_bytes(),
+                                SendOptions::default(),
+                            )
                             .unwrap();
                     }
                 });
@@ -622,14 +647,16 @@ fn what_one_thread_sends_to_its_own_endpoint_wakes_another() {
                 endpoint.recv(Wanted::new(own, turns), &mut [0; 8]).unwrap();
                 turns += 1;
                 endpoint
-                    .send(own, 1000 + turns, &[1; 8], How::default())
+                    .send(own, 1000 + turns, &[1; 8], SendOptions::default())
                     .unwrap();
             }
             start.elapsed()
         });
         for turn in 0..200 {
             thread::sleep(Duration::from_micros(300));
-            endpoint.send(own, turn, &[2; 8], How::default()).unwrap();
+            endpoint
+                .send(own, turn, &[2; 8], SendOptions::default())
+                .unwrap();
             endpoint
                 .recv(Wanted::new(own, 1001 + turn), &mut [0; 8])
                 .unwrap();
@@ -641,7 +668,7 @@ fn what_one_thread_sends_to_its_own_endpoint_wakes_another() {
 }
 
 /// Sends a reserved message.
-fn send_written(endpoint: &Endpoint, link: LinkId, tag: u64, bytes: &[u8], how: How) {
+fn send_written(endpoint: &Endpoint, link: LinkId, tag: u64, bytes: &[u8], how: SendOptions) {
     // Reserve more than is used.
     let mut room = endpoint.reserve(link, bytes.len() + 77).unwrap();
     assert_eq!(room.len(), bytes.len() + 77);
@@ -662,7 +689,11 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     for (i, len) in LENGTHS.into_iter().enumerate() {
-                        for (tag, how) in [(1, How::default()), (2, SYNC), (3, How::default())] {
+                        for (tag, how) in [
+                            (1, SendOptions::default()),
+                            (2, SYNC),
+                            (3, SendOptions::default()),
+                        ] {
                             send_written(from, to, tag, &pattern(len, i), how);
                         }
                     }
@@ -695,7 +726,9 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
         for (i, len) in LENGTHS.into_iter().enumerate() {
             let mut room = one.reserve(here, len).unwrap();
             room.write(0, &pattern(len, i));
-            let request = room.commit_active(len, 3, 0, How::default()).unwrap();
+            let request = room
+                .commit_active(len, 3, 0, SendOptions::default())
+                .unwrap();
             let got = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
             assert!(got == pattern(len, i), "{transport} {len}");
             if let Some(request) = request {
@@ -739,8 +772,8 @@ fn reserved_messages_and_others_keep_their_order() {
                 for i in 0..1500 {
                     let bytes = pattern(i * 997 % 90_000, i);
                     match i % 3 {
-                        0 => one.send(here, 7, &bytes, How::default()).unwrap(),
-                        _ => send_written(&one, here, 7, &bytes, How::default()),
+                        0 => one.send(here, 7, &bytes, SendOptions::default()).unwrap(),
+                        _ => send_written(&one, here, 7, &bytes, SendOptions::default()),
                     }
                 }
             });
@@ -780,7 +813,7 @@ fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
                     _ => one.reserve(here, len).unwrap(),
                 };
                 room.write(0, &bytes);
-                let request = room.commit(len, 7, How::default()).unwrap();
+                let request = room.commit(len, 7, SendOptions::default()).unwrap();
                 let taken = other.take(&Wanted::new(there, 7), LONG).unwrap().unwrap();
                 if let Some(request) = request {
                     one.wait(request, LONG).unwrap().unwrap();
@@ -792,7 +825,7 @@ fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
             let (i, len, taken) = held.swap_remove(held.len() * 5 / 7);
             assert!(taken.to_vec() == pattern(len, i), "{transport} {i}");
             // This works although messages are held or were never sent.
-            send_written(&one, here, 8, &pattern(15_000, i), How::default());
+            send_written(&one, here, 8, &pattern(15_000, i), SendOptions::default());
             let mut into = vec![0; 15_000];
             other.recv(Wanted::new(there, 8), &mut into).unwrap();
             assert!(into == pattern(15_000, i));
@@ -805,7 +838,7 @@ fn a_reservation_ends_with_its_link_and_its_length() {
     each(|transport| {
         let ((one, here), (other, there)) = pair(transport);
         let room = one.reserve(here, 1000).unwrap();
-        let error = room.commit(1001, 1, How::default()).unwrap_err();
+        let error = room.commit(1001, 1, SendOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Misuse(_)), "{error}");
         let error = one.reserve(here, usize::MAX).unwrap_err();
         assert!(matches!(error, Error::NoMemory(_)), "{error}");
@@ -815,11 +848,11 @@ fn a_reservation_ends_with_its_link_and_its_length() {
         let taken = thread::scope(|scope| {
             let bytes = pattern(100_000, 1);
             let one = &one;
-            scope.spawn(move || send_written(one, here, 1, &bytes, How::default()));
+            scope.spawn(move || send_written(one, here, 1, &bytes, SendOptions::default()));
             other.take(&Wanted::new(there, 1), LONG).unwrap().unwrap()
         });
         one.close(here);
-        let error = room.commit(100_000, 1, How::default()).unwrap_err();
+        let error = room.commit(100_000, 1, SendOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Closed(_)), "{error}");
         assert!(one.reserve(here, 10).is_err());
         other.recv(Wanted::new(there, 1), &mut []).unwrap_err();
@@ -838,7 +871,7 @@ fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
             .map(|i| {
                 let mut room = one.reserve(here, 1000).unwrap();
                 room.write(0, &pattern(1000, i));
-                room.commit(1000, 1, How::default()).unwrap()
+                room.commit(1000, 1, SendOptions::default()).unwrap()
             })
             .collect();
         let last = sends[399].expect("the other end cannot hold as many messages");
@@ -919,7 +952,7 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
     assert!(matches!(later, Err(Error::Closed(_))), "{kind}: {later:?}");
     assert!(!first.is_open(here));
     first
-        .send(first.own(), 1, b"to self", How::default())
+        .send(first.own(), 1, b"to self", SendOptions::default())
         .unwrap();
     first.recv(Wanted::any(), &mut into).unwrap();
     // An endpoint that has accepted peers may get more, so it waits.
@@ -929,7 +962,9 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
     thread::scope(|scope| {
         scope.spawn(|| accept(&hub, &listener));
         let link = connect(&third, &listener, kind, b"");
-        third.send(link, 5, b"hello", How::default()).unwrap();
+        third
+            .send(link, 5, b"hello", SendOptions::default())
+            .unwrap();
     });
     assert_eq!(hub.wait(later, LONG).unwrap().unwrap().tag, 5, "{kind}");
     true

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{How, LinkId, Wanted};
+use mgn_fabric::endpoint::{LinkId, SendOptions, Wanted};
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::{Address, Error, Token};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -117,7 +117,7 @@ fn mortal(member: &Member) {
             if is_over.load(Ordering::Relaxed) {
                 break;
             }
-            let how = How {
+            let how = SendOptions {
                 sync: round % 3 == 0,
                 unordered: round % 5 == 0,
             };
@@ -175,7 +175,7 @@ fn all_to_all(member: &Member, links: &[LinkId]) {
                         *link,
                         len as u64,
                         &[(message.as_mut_ptr(), len)],
-                        How::default(),
+                        SendOptions::default(),
                     )
                 }
                 .unwrap()
@@ -228,7 +228,9 @@ fn broadcasts(member: &Member, links: &[LinkId]) {
     // No process leaves while others still join.
     let endpoint = member.endpoint();
     for link in links {
-        endpoint.send(*link, 1 << 40, b"", How::default()).unwrap();
+        endpoint
+            .send(*link, 1 << 40, b"", SendOptions::default())
+            .unwrap();
     }
     for link in links {
         endpoint.recv(Wanted::new(*link, 1 << 40), &mut []).unwrap();
@@ -586,7 +588,9 @@ fn names_that_another_user_has_taken() {
             let here = other.open(one.rank(), PATIENCE).unwrap();
             (there.join().unwrap(), here)
         });
-        one.endpoint().send(there, 1, b"x", How::default()).unwrap();
+        one.endpoint()
+            .send(there, 1, b"x", SendOptions::default())
+            .unwrap();
         let wanted = Wanted::new(here, 1);
         other.endpoint().recv(wanted, &mut [0]).unwrap();
     };
@@ -645,7 +649,7 @@ fn links_that_were_closed_are_opened_again() {
                 link,
                 round,
                 b"x",
-                How {
+                SendOptions {
                     sync: false,
                     unordered: false,
                 },
@@ -672,7 +676,7 @@ fn links_that_were_closed_are_opened_again() {
         (one.open(1, PATIENCE).unwrap(), there.join().unwrap())
     });
     one.endpoint()
-        .send(both.0, 1, b"y", How::default())
+        .send(both.0, 1, b"y", SendOptions::default())
         .unwrap();
     other
         .endpoint()
@@ -794,7 +798,7 @@ fn both_ends_at_once() {
                     let link = member.open(1 - member.rank(), PATIENCE).unwrap();
                     member
                         .endpoint()
-                        .send(link, 3, b"z", How::default())
+                        .send(link, 3, b"z", SendOptions::default())
                         .unwrap();
                     let mut into = [0];
                     member
@@ -870,10 +874,10 @@ fn what_was_sent_before_leaving_arrives() {
         for tag in 0..100 {
             other
                 .endpoint()
-                .send(link, tag, &[1; 1000], How::default())
+                .send(link, tag, &[1; 1000], SendOptions::default())
                 .unwrap();
             one.endpoint()
-                .send(back, tag, &[2; 1000], How::default())
+                .send(back, tag, &[2; 1000], SendOptions::default())
                 .unwrap();
         }
         drop(one);
@@ -901,9 +905,9 @@ fn those_still_to_come_are_waited_for() {
     let call = |rank: u8| {
         let other = join(rank.into());
         let link = other.open(0, PATIENCE).unwrap();
-        let synchronous = How {
+        let synchronous = SendOptions {
             sync: true,
-            ..How::default()
+            ..SendOptions::default()
         };
         let sent = other.endpoint().send(link, 1, &[rank], synchronous);
         sent.unwrap();
@@ -956,10 +960,17 @@ fn what_was_sent_outlives_a_failed_send() {
         let (one, other) = (join(0), join(1));
         let link = other.open(0, PATIENCE).unwrap();
         let back = one.open(1, PATIENCE).unwrap();
-        let send = |tag| one.endpoint().send(back, tag, &[2; 1000], How::default());
+        let send = |tag| {
+            one.endpoint()
+                .send(back, tag, &[2; 1000], SendOptions::default())
+        };
         (0..20).for_each(|tag| send(tag).unwrap());
         drop(one);
-        while other.endpoint().send(link, 1, b"x", How::default()).is_ok() {}
+        while other
+            .endpoint()
+            .send(link, 1, b"x", SendOptions::default())
+            .is_ok()
+        {}
         for tag in 0..20 {
             let mut into = [0; 1000];
             let received = other.endpoint().recv(Wanted::new(link, tag), &mut into);

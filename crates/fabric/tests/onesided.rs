@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, How, Key, LinkId, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Key, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::Error;
 use support::links::*;
 
@@ -129,7 +129,8 @@ fn what_makes_no_sense_is_refused_and_the_link_goes_on() {
             }
         }
         put(&one, here, &key, 299_999, &[9]).unwrap();
-        one.send(here, 1, b"still here", How::default()).unwrap();
+        one.send(here, 1, b"still here", SendOptions::default())
+            .unwrap();
         other.recv(Wanted::new(there, 1), &mut [0; 10]).unwrap();
         drop(offered);
         let gone = put(&one, here, &key, 0, &[1]).unwrap_err();
@@ -148,7 +149,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
             // SAFETY: the offer ends in here.
             let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), memory.len())) };
             endpoint
-                .send(link, 1, &offered.key().0, How::default())
+                .send(link, 1, &offered.key().0, SendOptions::default())
                 .unwrap();
             let mut key = Key([0; 16]);
             endpoint.recv(Wanted::new(link, 1), &mut key.0).unwrap();
@@ -170,7 +171,11 @@ fn many_are_under_way_both_ways_and_messages_too() {
                     if i % 100 == 0 {
                         // Send more than may wait at the receiver, which receives none of them yet.
                         for _ in 0..40 {
-                            sends.extend(endpoint.isend(link, 2, &pieces, How::default()).unwrap());
+                            sends.extend(
+                                endpoint
+                                    .isend(link, 2, &pieces, SendOptions::default())
+                                    .unwrap(),
+                            );
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use mgn_fabric::endpoint::{How, Settings, Wanted};
+use mgn_fabric::endpoint::{SendOptions, Settings, Wanted};
 use mgn_fabric::Error;
 use support::links::*;
 
@@ -22,7 +22,7 @@ fn pieces_are_gathered_and_scattered() {
                     here,
                     1,
                     &[piece(&mut a), piece(&mut b), piece(&mut c)],
-                    How::default(),
+                    SendOptions::default(),
                 );
                 if let Some(send) = send.unwrap() {
                     one.wait(send, LONG).unwrap().unwrap();
@@ -59,7 +59,7 @@ fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
                         .collect();
                     // SAFETY: waited for here.
                     let receive = unsafe { other.irecv(Wanted::new(there, 1), &places) };
-                    one.send(here, 1, &whole, How::default()).unwrap();
+                    one.send(here, 1, &whole, SendOptions::default()).unwrap();
                     let fits = pieces.iter().map(|(_, len)| len).sum::<usize>() >= len;
                     match other.wait(receive, LONG) {
                         Ok(status) => assert!(fits && status.unwrap().len == len, "{kind}"),

@@ -5,12 +5,12 @@ mod support;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, How, Key, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Key, LinkId, SendOptions, Wanted};
 use mgn_fabric::{file::Player, Error, Transport};
 use support::links::{pattern, LONG};
 use support::{Folder, PATIENCE};
 
-const SYNC: How = How {
+const SYNC: SendOptions = SendOptions {
     sync: true,
     unordered: false,
 };
@@ -42,7 +42,11 @@ fn silent(endpoint: &Endpoint, transport: &Transport) -> LinkId {
 /// Checks a link without a peer.
 fn takes_everything(endpoint: &Endpoint, link: LinkId) {
     for (at, len) in LENGTHS.into_iter().enumerate() {
-        let how = if at % 2 == 0 { SYNC } else { How::default() };
+        let how = if at % 2 == 0 {
+            SYNC
+        } else {
+            SendOptions::default()
+        };
         endpoint
             .send(link, at as u64, &pattern(len, at), how)
             .unwrap();
@@ -54,7 +58,7 @@ fn takes_everything(endpoint: &Endpoint, link: LinkId) {
         [
             endpoint.isend(link, 100, &pieces, SYNC).unwrap(),
             endpoint
-                .isend_active(link, 7, 101, &pieces, How::default())
+                .isend_active(link, 7, 101, &pieces, SendOptions::default())
                 .unwrap(),
         ]
     };
@@ -73,12 +77,12 @@ fn takes_everything(endpoint: &Endpoint, link: LinkId) {
     assert!(matches!(put, Err(Error::NotOffered)));
     // The link does not delay other messages.
     endpoint
-        .send(endpoint.own(), 5, b"self", How::default())
+        .send(endpoint.own(), 5, b"self", SendOptions::default())
         .unwrap();
     let status = endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
     assert_eq!((status.link, status.tag), (endpoint.own(), 5));
     endpoint.close(link);
-    let closed = endpoint.send(link, 1, b"x", How::default());
+    let closed = endpoint.send(link, 1, b"x", SendOptions::default());
     assert!(matches!(closed, Err(Error::Closed(_))));
 }
 
@@ -171,10 +175,12 @@ fn a_long_recording_is_read_as_it_is_received() {
     let link = silent(&endpoint, &Transport::File(path.clone()));
     for at in 0..2000 {
         endpoint
-            .send(link, 3, &pattern(9000, at), How::default())
+            .send(link, 3, &pattern(9000, at), SendOptions::default())
             .unwrap();
     }
-    endpoint.send(link, 4, b"last", How::default()).unwrap();
+    endpoint
+        .send(link, 4, b"last", SendOptions::default())
+        .unwrap();
     drop(endpoint);
     let endpoint = Endpoint::new().unwrap();
     let (link, _) = endpoint.play(&path).unwrap();
@@ -221,11 +227,11 @@ fn a_recording_that_breaks_off_is_an_error_at_its_end() {
     let link = silent(&endpoint, &Transport::File(path.clone()));
     for at in 0..3 {
         endpoint
-            .send(link, at, &[at as u8; 30], How::default())
+            .send(link, at, &[at as u8; 30], SendOptions::default())
             .unwrap();
     }
     endpoint
-        .send(link, 3, &[3; 40_000], How::default())
+        .send(link, 3, &[3; 40_000], SendOptions::default())
         .unwrap();
     let whole = std::fs::read(&path).unwrap();
     let short = folder.path().join("short");

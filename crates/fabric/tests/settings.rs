@@ -4,7 +4,7 @@ mod support;
 
 use std::thread;
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::Error;
 use support::links::*;
 
@@ -55,7 +55,9 @@ fn ends_with_different_settings_understand_each_other() {
                         for round in 0..3 {
                             for len in lengths {
                                 let bytes = pattern(len, round);
-                                endpoint.send(link, 1, &bytes, How::default()).unwrap();
+                                endpoint
+                                    .send(link, 1, &bytes, SendOptions::default())
+                                    .unwrap();
                             }
                         }
                     });
@@ -88,7 +90,8 @@ fn each_end_keeps_to_what_the_other_permits() {
         let sends: Vec<_> = (0..40)
             .map(|_| {
                 // SAFETY: waited for below.
-                unsafe { one.isend(here, 1, &[(&raw mut byte, 1)], How::default()) }.unwrap()
+                unsafe { one.isend(here, 1, &[(&raw mut byte, 1)], SendOptions::default()) }
+                    .unwrap()
             })
             .collect();
         let waiting = sends.iter().flatten().count();
@@ -107,7 +110,14 @@ fn each_end_keeps_to_what_the_other_permits() {
         for (len, ends) in [(4096, true), (20_000, false)] {
             let mut bytes = pattern(len, 1);
             // SAFETY: waited for below.
-            let send = unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), len)], How::default()) };
+            let send = unsafe {
+                one.isend(
+                    here,
+                    1,
+                    &[(bytes.as_mut_ptr(), len)],
+                    SendOptions::default(),
+                )
+            };
             let send = send.unwrap();
             assert_eq!(send.is_none(), ends, "{kind} {len}");
             other
@@ -120,7 +130,14 @@ fn each_end_keeps_to_what_the_other_permits() {
         // In the other direction, each message of more than 64 bytes is offered.
         let mut bytes = pattern(100, 1);
         // SAFETY: as above.
-        let send = unsafe { other.isend(there, 1, &[(bytes.as_mut_ptr(), 100)], How::default()) };
+        let send = unsafe {
+            other.isend(
+                there,
+                1,
+                &[(bytes.as_mut_ptr(), 100)],
+                SendOptions::default(),
+            )
+        };
         let send = send.unwrap().expect("not sent at once");
         one.recv(Wanted::new(here, 1), &mut [0; 100]).unwrap();
         other.wait(send, LONG).unwrap().unwrap();

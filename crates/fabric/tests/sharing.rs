@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, Request, SendOptions, Wanted};
 use support::links::*;
 use support::Folder;
 
@@ -87,7 +87,7 @@ fn no_link_starves_for_others() {
                         let bytes = vec![0; len];
                         // Send until the other end is gone.
                         while endpoint
-                            .send(*link, number as u64, &bytes, How::default())
+                            .send(*link, number as u64, &bytes, SendOptions::default())
                             .is_ok()
                         {}
                     });
@@ -159,7 +159,7 @@ fn fill(endpoint: &Endpoint, links: &[LinkId], first: usize) {
             }
             let tag = (first + at) as u64;
             // SAFETY: the bytes are static, and are never written to.
-            let sent = unsafe { endpoint.isend(*link, tag, &[piece], How::default()) };
+            let sent = unsafe { endpoint.isend(*link, tag, &[piece], SendOptions::default()) };
             match sent {
                 Ok(request) => begun[at] = request,
                 Err(_) => return,

@@ -6,7 +6,7 @@ mod support;
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::Error;
 use support::links::*;
 use support::other::{ready, Apart, Other, Part};
@@ -42,9 +42,9 @@ fn long_messages_are_read_from_where_they_are() {
                 scope.spawn(|| {
                     for (i, len) in LENGTHS.into_iter().enumerate() {
                         let sync = i % 2 == 0;
-                        let how = How {
+                        let how = SendOptions {
                             sync,
-                            ..How::default()
+                            ..SendOptions::default()
                         };
                         endpoint
                             .send(link, i as u64, &pattern(len, i), how)
@@ -77,7 +77,7 @@ fn links_through_shared_memory_try_both_ways() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0..rounds {
-                one.send(here, 1, &pattern(LEN, round), How::default())
+                one.send(here, 1, &pattern(LEN, round), SendOptions::default())
                     .unwrap();
             }
         });
@@ -119,9 +119,9 @@ fn send_and_receive(endpoint: &Endpoint, link: LinkId, count: usize, seed: usize
                 let (a, b) = out.split_at_mut(cut);
                 let mut pieces = vec![(a.as_mut_ptr(), a.len())];
                 pieces.extend((!b.is_empty()).then_some((b.as_mut_ptr(), b.len())));
-                let how = How {
+                let how = SendOptions {
                     sync: i % 11 == 2,
-                    ..How::default()
+                    ..SendOptions::default()
                 };
                 // SAFETY: as above.
                 unsafe { endpoint.isend(link, 1, &pieces, how) }.unwrap()
@@ -160,11 +160,15 @@ fn whoever_wants_it_reads_and_whoever_does_not_is_sent() {
         let ((one, here), (other, there)) = pair(&kind, settings(), Settings::default());
         let bytes = pattern(500_000, 1);
         thread::scope(|scope| {
-            scope.spawn(|| one.send(here, 1, &bytes, How::default()).unwrap());
+            scope.spawn(|| one.send(here, 1, &bytes, SendOptions::default()).unwrap());
             let mut into = vec![0; bytes.len()];
             other.recv(Wanted::new(there, 1), &mut into).unwrap();
             assert!(into == bytes);
-            scope.spawn(|| other.send(there, 2, &bytes, How::default()).unwrap());
+            scope.spawn(|| {
+                other
+                    .send(there, 2, &bytes, SendOptions::default())
+                    .unwrap()
+            });
             into.fill(0);
             one.recv(Wanted::new(here, 2), &mut into).unwrap();
             assert!(into == bytes);
@@ -191,7 +195,7 @@ fn pieces_are_sent_and_may_be_read_into() {
                 let into = [(x.as_mut_ptr(), x.len()), (y.as_mut_ptr(), y.len())];
                 let receive = other.irecv(Wanted::new(there, 1), &into);
                 let send = one
-                    .isend(here, 1, &pieces, How::default())
+                    .isend(here, 1, &pieces, SendOptions::default())
                     .unwrap()
                     .unwrap();
                 other.wait(receive, LONG).unwrap().unwrap();
@@ -211,7 +215,7 @@ fn a_message_that_does_not_fit_is_cut() {
         let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let bytes = pattern(2_500_000, 3);
         thread::scope(|scope| {
-            scope.spawn(|| one.send(here, 1, &bytes, How::default()).unwrap());
+            scope.spawn(|| one.send(here, 1, &bytes, SendOptions::default()).unwrap());
             let mut into = vec![0; 1_200_000];
             let error = other.recv(Wanted::new(there, 1), &mut into).unwrap_err();
             assert!(matches!(
@@ -261,7 +265,7 @@ fn goes_on(
         let early = (!late).then(|| receive(()));
         let piece = (bytes.as_mut_ptr(), bytes.len());
         let send = one
-            .isend(here, 1, &[piece], How::default())
+            .isend(here, 1, &[piece], SendOptions::default())
             .unwrap()
             .unwrap();
         if late {
@@ -281,7 +285,15 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
         let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let mut bytes = pattern(1 << 20, 1);
         // SAFETY: the endpoint ends before the memory.
-        unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), 1 << 20)], How::default()) }.unwrap();
+        unsafe {
+            one.isend(
+                here,
+                1,
+                &[(bytes.as_mut_ptr(), 1 << 20)],
+                SendOptions::default(),
+            )
+        }
+        .unwrap();
         other.peek(&Wanted::new(there, 1), LONG).unwrap().unwrap();
         drop(one);
         let mut into = vec![0; 1 << 20];
@@ -333,9 +345,9 @@ fn child() {
         .connect(&part.address, &part.kind.transport, None, b"", PATIENCE)
         .unwrap();
     for _ in 0..3 {
-        let how = How {
+        let how = SendOptions {
             sync: true,
-            ..How::default()
+            ..SendOptions::default()
         };
         endpoint.send(link, 1, &bytes, how).unwrap();
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{How, LinkId, Received, Wanted};
+use mgn_fabric::endpoint::{LinkId, Received, SendOptions, Wanted};
 use mgn_fabric::Error;
 
 use super::Joined;
@@ -120,7 +120,7 @@ impl Links {
         let endpoint = self.job.endpoint();
         let mut message = endpoint.reserve(link, bytes.len())?;
         message.write(0, bytes);
-        let sent = message.commit(bytes.len(), tag(self.number, usage), How::default())?;
+        let sent = message.commit(bytes.len(), tag(self.number, usage), SendOptions::default())?;
         sent.map_or(Ok(()), |request| endpoint.detach(request))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Received, Request, SendOptions, Wanted};
 use mgn_fabric::endpoint::{Settings, AUTO, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
 
@@ -61,7 +61,10 @@ impl Buffers {
         let piece = (self.out[at].as_mut_ptr(), self.out[at].len());
         // SAFETY: the buffer lives until the request has ended, and is not written before: all
         // callers wait for the request.
-        Ok(unsafe { self.endpoint.isend(to, tag, &[piece], How::default()) }?)
+        Ok(unsafe {
+            self.endpoint
+                .isend(to, tag, &[piece], SendOptions::default())
+        }?)
     }
 
     /// Begins to receive into a buffer.
@@ -189,13 +192,21 @@ impl EndpointPair {
     fn latency(&mut self) -> Result<()> {
         let wanted = Wanted::new(self.link, DATA);
         if self.rank == 0 {
-            self.endpoint
-                .send(self.link, DATA, &self.buffers.out[0], How::default())?;
+            self.endpoint.send(
+                self.link,
+                DATA,
+                &self.buffers.out[0],
+                SendOptions::default(),
+            )?;
             self.endpoint.recv(wanted, &mut self.buffers.into[0])?;
         } else {
             self.endpoint.recv(wanted, &mut self.buffers.into[0])?;
-            self.endpoint
-                .send(self.link, DATA, &self.buffers.out[0], How::default())?;
+            self.endpoint.send(
+                self.link,
+                DATA,
+                &self.buffers.out[0],
+                SendOptions::default(),
+            )?;
         }
         Ok(())
     }
@@ -233,7 +244,9 @@ impl EndpointPair {
     fn acknowledge(&mut self) -> Result<()> {
         match self.rank {
             0 => drop(self.endpoint.recv(Wanted::new(self.link, ACK), &mut [0])?),
-            _ => self.endpoint.send(self.link, ACK, &[0], How::default())?,
+            _ => self
+                .endpoint
+                .send(self.link, ACK, &[0], SendOptions::default())?,
         }
         Ok(())
     }
@@ -245,7 +258,7 @@ impl EndpointPair {
                 let mut room = self.endpoint.reserve(self.link, size)?;
                 // SAFETY: the reservation has `size` bytes.
                 unsafe { room.as_mut_ptr().write_bytes(turn as u8, size) };
-                sends.extend(room.commit(size, DATA, How::default())?);
+                sends.extend(room.commit(size, DATA, SendOptions::default())?);
             } else {
                 let taken = self.take()?;
                 // SAFETY: the message has this length, and its sender does not change it any more.
@@ -266,7 +279,7 @@ impl EndpointPair {
                 // Writing the message in place counts as computing.
                 let size = self.buffers.out[0].len();
                 let room = self.endpoint.reserve(self.link, size)?;
-                room.commit(size, DATA, How::default())?
+                room.commit(size, DATA, SendOptions::default())?
             }
             false => self.isend(0)?,
         };
@@ -288,7 +301,7 @@ impl Pair for EndpointPair {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         if self.rank == 0 {
             self.endpoint
-                .send(self.link, CONTROL, &bytes, How::default())?;
+                .send(self.link, CONTROL, &bytes, SendOptions::default())?;
         } else {
             self.endpoint
                 .recv(Wanted::new(self.link, CONTROL), &mut bytes)?;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{How, Wanted};
+use mgn_fabric::endpoint::{SendOptions, Wanted};
 use mgn_fabric::Error;
 
 use super::links::{Links, MEASURED, MEASURING, PULSE};
@@ -173,7 +173,11 @@ impl Exchange<'_, '_> {
         let (link, tag) = (links.to(self.partner), links.tag(0, MEASURING.into()));
         // SAFETY: the bytes are borrowed until the request has ended: it does below, at the latest
         // when it is given up.
-        let request = unsafe { links.endpoint.isend(link, tag, &memory, How::default()) };
+        let request = unsafe {
+            links
+                .endpoint
+                .isend(link, tag, &memory, SendOptions::default())
+        };
         let Some(request) = request.ok()? else {
             return Some(());
         };
@@ -238,7 +242,9 @@ fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let tag = links.tag(0, MEASURED.into());
     let mut told = Ok(());
     for (rank, link) in links.others() {
-        let sent = links.endpoint.send(link, tag, &bytes, How::default());
+        let sent = links
+            .endpoint
+            .send(link, tag, &bytes, SendOptions::default());
         // The others still get the message.
         told = told.and(sent.map_err(|source| CompositeError::Lost { rank, source }));
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, Request, SendOptions, Wanted};
 use mgn_fabric::job;
 
 use super::ended::Ended;
@@ -123,7 +123,9 @@ impl<'a> Links<'a> {
         let tag = self.tag(0, MEETING.into());
         let words = [RELEASE.as_bytes(), &[0], words].concat();
         for (rank, link) in self.others() {
-            let sent = self.endpoint.send(link, tag, &words, How::default());
+            let sent = self
+                .endpoint
+                .send(link, tag, &words, SendOptions::default());
             sent.map_err(|source| CompositeError::Lost { rank, source })?;
         }
         let from = |(rank, link)| {
@@ -209,7 +211,10 @@ impl<'a> Links<'a> {
         for (rank, link) in self.others() {
             // SAFETY: the words stay until the request has ended: it does below, at the latest when
             // its link is closed.
-            let request = unsafe { self.endpoint.isend(link, tag, &memory, How::default()) };
+            let request = unsafe {
+                self.endpoint
+                    .isend(link, tag, &memory, SendOptions::default())
+            };
             // A member that has ended needs no farewell.
             sent.extend(request.ok().flatten().map(|request| (rank, request)));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Request, Wanted};
+use mgn_fabric::endpoint::{Endpoint, Request, SendOptions, Wanted};
 
 use super::agreed::Agreed;
 use super::links::{Links, PULSE};
@@ -505,7 +505,7 @@ impl Run<'_, '_> {
         // SAFETY: the own picture is borrowed, and the header and what was merged are kept in
         // `leaving` and `merged`, unchanged, until the request has ended: `end_sends` waits for
         // that, and `give_up` ends those of a frame that has failed, also on unwinding.
-        let sent = unsafe { endpoint.isend(link, tag, &memory, How::default()) };
+        let sent = unsafe { endpoint.isend(link, tag, &memory, SendOptions::default()) };
         let sent = sent.map_err(|source| self.lost(rank, source))?;
         self.sending.extend(sent.map(|request| (rank, request)));
         Ok(())

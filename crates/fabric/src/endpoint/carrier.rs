@@ -80,7 +80,7 @@ pub(crate) type Placer<'a> = &'a mut dyn FnMut(&Head, usize) -> Option<NonNull<u
 
 /// The kind of the other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Far {
+pub(crate) enum FarEnd {
     Peer,
     /// The endpoint itself.
     Own,
@@ -171,8 +171,8 @@ pub(crate) trait Carrier {
         true
     }
 
-    fn far(&self) -> Far {
-        Far::Peer
+    fn far(&self) -> FarEnd {
+        FarEnd::Peer
     }
 
     /// Whether certainly nothing has arrived and no credit has to be returned. Makes no system

@@ -7,40 +7,12 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use mgn_sys::fork::PerProcess;
 use mgn_sys::peer::Credentials;
 use mgn_sys::process::read_memory;
 
 use super::settings::{AUTO, NEVER};
-use super::terms::{Limits, Terms};
+use super::terms::{proof, Limits, Terms};
 use crate::peer::Peer;
-use crate::token::random;
-
-/// Random bytes in our memory. A peer that finds them knows that it reads the right process. A
-/// forked child has others.
-static PROOF: PerProcess<Proof> = PerProcess::new();
-
-#[derive(Debug)]
-struct Proof([u8; 16]);
-
-impl Default for Proof {
-    fn default() -> Proof {
-        let mut proof = [0; 16];
-        random(&mut proof);
-        Proof(proof)
-    }
-}
-
-fn proof() -> &'static [u8; 16] {
-    &PROOF.get().0
-}
-
-/// Puts the proof and its address in our memory into the terms.
-pub(crate) fn show(terms: &mut Terms) {
-    let proof = proof();
-    terms.address = proof.as_ptr() as u64;
-    terms.proof = *proof;
-}
 
 /// A peer whose memory we may read.
 pub(crate) struct Direct {

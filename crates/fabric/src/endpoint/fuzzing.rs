@@ -5,18 +5,18 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use super::engine::{Engine, How};
+use super::engine::{Engine, SendOptions};
 use super::head::{Head, Kind};
 use super::memory::Memory;
 use super::queue::Wanted;
-use super::remote::Key;
+use super::remote_key::Key;
 use super::stream::StreamLink;
 use super::terms::Limits;
 use crate::peer::Peer;
 use crate::{Error, Transport};
 
 /// More bytes do not fit in a socket's buffer.
-const MOST: usize = 60_000;
+const SOCKET_BYTES_MAX: usize = 60_000;
 
 /// The first two bytes give the number of bytes, at the end of the input, that are sent on the
 /// control socket.
@@ -28,7 +28,8 @@ pub(crate) fn feed(bytes: &[u8]) {
     let (data, answers) = rest.split_at(rest.len() - answers);
     let said = |bytes: &[u8]| {
         let (mut far, near) = UnixStream::pair().unwrap();
-        far.write_all(&bytes[..bytes.len().min(MOST)]).unwrap();
+        far.write_all(&bytes[..bytes.len().min(SOCKET_BYTES_MAX)])
+            .unwrap();
         (far, Arc::new(Peer::unix(near.into(), "it".into(), false)))
     };
     let ((far, near), (far_control, control)) = (said(data), said(answers));
@@ -47,8 +48,8 @@ pub(crate) fn feed(bytes: &[u8]) {
     engine.receive(Wanted::new(link, 2), piece(100_000));
     let head = Head::new(Kind::Eager, 0, 1);
     // A short message and one that the peer has to accept.
-    let _ = engine.send(link, head, piece(20), How::default());
-    let _ = engine.send(link, head, piece(100_000), How::default());
+    let _ = engine.send(link, head, piece(20), SendOptions::default());
+    let _ = engine.send(link, head, piece(100_000), SendOptions::default());
     let _ = engine.get(link, key, 0, piece(1000));
     let _ = engine.put(link, key, 0, piece(1000));
     while engine.progress(link) {}

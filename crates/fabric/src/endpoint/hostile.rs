@@ -22,10 +22,10 @@ use super::head::{
     Head, Kind, ACTIVE, ANSWER, FETCHED, FOLLOWS, GET, HEAD, OFFER, PUT, SHOW, SYNC,
 };
 use super::link::AnyLink;
-use super::remote::Key;
+use super::remote_key::Key;
 use super::shm::ShmLink;
 use super::stream::StreamLink;
-use super::{Endpoint, How, LinkId, Piece, Request, Status, Wanted};
+use super::{Endpoint, LinkId, Piece, Request, SendOptions, Status, Wanted};
 use crate::config::{Config, Sizes};
 use crate::peer::Peer;
 use crate::shm::{
@@ -249,7 +249,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
                 endpoint.irecv(Wanted::new(link, 1), &[(start, 1000)]),
                 // An offered message, to which the wrong answers refer.
                 endpoint
-                    .isend(link, 1, &[(start, 1 << 20)], How::default())
+                    .isend(link, 1, &[(start, 1 << 20)], SendOptions::default())
                     .unwrap()
                     .unwrap(),
                 endpoint.irecv(Wanted::new(link, 2), &[(start, 1000)]),
@@ -320,7 +320,7 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
     let mut isend = |link| {
         let piece = (bytes.as_mut_ptr(), bytes.len());
         // SAFETY: the endpoint ends before the memory, and nothing changes it.
-        unsafe { endpoint.isend(link, 1, &[piece], How::default()) }
+        unsafe { endpoint.isend(link, 1, &[piece], SendOptions::default()) }
     };
     let address = |far: &mut Liar| {
         let mut offer = [0; HEAD + 8 + OFFER];
@@ -720,7 +720,7 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
         unsafe {
             all.push(endpoint.irecv(any(link), &[(memory, len)]));
             all.push(endpoint.irecv(Wanted::new(link, 500), &pieces));
-            let sync = How {
+            let sync = SendOptions {
                 sync: ![200, 600].contains(&len),
                 unordered: false,
             };
@@ -741,7 +741,7 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
             continue;
         };
         room.write(0, &vec![1; len]);
-        let how = How {
+        let how = SendOptions {
             sync: len == 600,
             unordered: false,
         };
@@ -814,7 +814,7 @@ fn noise_ends_nothing_but_its_link() {
     assert!(is_well(&endpoint));
     drop(offered);
     endpoint
-        .send(endpoint.own(), 1, b"well", How::default())
+        .send(endpoint.own(), 1, b"well", SendOptions::default())
         .unwrap();
     endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
 }

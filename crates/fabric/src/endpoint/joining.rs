@@ -73,7 +73,7 @@ struct Half {
 
 /// First connections that wait for their second one.
 #[derive(Default)]
-pub(crate) struct Halves {
+pub(crate) struct HalfLinks {
     waiting: Mutex<HashMap<[u8; KEY], Half>>,
 }
 

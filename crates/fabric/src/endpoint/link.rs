@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use super::carrier::{Body, Carrier, Far, Placer, Sent};
+use super::carrier::{Body, Carrier, FarEnd, Placer, Sent};
 use super::head::Head;
 use super::memory::{Memory, Payload};
 use super::own::OwnLink;
@@ -90,7 +90,7 @@ impl Carrier for AnyLink {
         each!(self, link => link.eager_max())
     }
 
-    fn far(&self) -> Far {
+    fn far(&self) -> FarEnd {
         each!(self, link => link.far())
     }
 

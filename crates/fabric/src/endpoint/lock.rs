@@ -51,10 +51,10 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 /// The thread that has the guard holds the lock.
 pub(super) struct Guard<'a, T> {
     lock: &'a Lock<T>,
-    how: How<'a>,
+    how: Entrance<'a>,
 }
 
-enum How<'a> {
+enum Entrance<'a> {
     Favoured(&'a Favour<Real>),
     Guest(
         #[allow(dead_code)] MutexGuard<'a, Order>,
@@ -93,7 +93,7 @@ impl<T> Lock<T> {
         if favour.is_for(here()) && favour.enter(light_barrier) {
             return Guard {
                 lock: self,
-                how: How::Favoured(favour),
+                how: Entrance::Favoured(favour),
             };
         }
         self.lock_in_order()
@@ -109,7 +109,7 @@ impl<T> Lock<T> {
             wait_until(|| favour.is_none_or(|favour| !favour.is_inside()));
             return Guard {
                 lock: self,
-                how: How::Guest(order, favour),
+                how: Entrance::Guest(order, favour),
             };
         }
         let last = &self.favours[self.last.load(Ordering::Relaxed)];
@@ -133,7 +133,7 @@ impl<T> Lock<T> {
         }
         Guard {
             lock: self,
-            how: How::InOrder(order),
+            how: Entrance::InOrder(order),
         }
     }
 
@@ -151,7 +151,7 @@ impl<T> Lock<T> {
         }
         Some(Guard {
             lock: self,
-            how: How::Guest(order, favour),
+            how: Entrance::Guest(order, favour),
         })
     }
 
@@ -198,9 +198,9 @@ impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         match &self.how {
-            How::Favoured(favour) => favour.leave(),
-            How::Guest(_, Some(favour)) => favour.admit(),
-            How::Guest(_, None) | How::InOrder(_) => {}
+            Entrance::Favoured(favour) => favour.leave(),
+            Entrance::Guest(_, Some(favour)) => favour.admit(),
+            Entrance::Guest(_, None) | Entrance::InOrder(_) => {}
         }
     }
 }
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn who_comes_alone_is_favoured() {
         let lock = Lock::new(());
-        let is_favoured = || matches!(lock.lock().how, How::Favoured(_));
+        let is_favoured = || matches!(lock.lock().how, Entrance::Favoured(_));
         assert!(!is_favoured());
         (0..COMES_ALONE).for_each(|_| drop(lock.lock()));
         assert_eq!(is_favoured(), has_barrier());

@@ -9,11 +9,13 @@ mod direct;
 mod engine;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
+mod handled;
 mod head;
 #[cfg(test)]
 mod hostile;
 mod joining;
 mod link;
+mod link_id;
 mod lock;
 mod memory;
 mod ops;
@@ -23,6 +25,7 @@ mod own;
 mod progress;
 mod queue;
 mod remote;
+mod remote_key;
 mod reserving;
 mod settings;
 mod shm;
@@ -37,47 +40,28 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use engine::How;
+pub use engine::SendOptions;
+pub use handled::Active;
 pub(crate) use joining::name_of;
 pub use joining::Joined;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use joining::{feed as feed_joining, seeds as joining_seeds};
+pub use link_id::LinkId;
 pub use ops::{Request, Status};
 pub use queue::Wanted;
-pub use remote::{Key, Offered};
+pub use remote::Offered;
+pub use remote_key::Key;
 pub use reserving::Reservation;
 pub use settings::{Settings, AUTO, NEVER};
 
 use carrier::Body;
+use handled::copy_of;
 use head::{Head, Kind, ACTIVE};
 use memory::Memory;
 use progress::Shared;
 
 use crate::wait::Deadline;
 use crate::{Error, Message};
-
-/// The identifier of one of an endpoint's links. It is never reused for another link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LinkId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-}
-
-impl LinkId {
-    /// The link as a number, for the C interface. It is never 0.
-    pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
-
-    /// The link with this number. If no link ever had it, every operation on it is an
-    /// [`Error::Misuse`].
-    pub fn from_bits(bits: u64) -> LinkId {
-        LinkId {
-            index: bits as u32,
-            generation: (bits >> 32) as u32,
-        }
-    }
-}
 
 /// A piece of the program's memory: its start, and its length in bytes.
 pub type Piece = (*mut u8, usize);
@@ -141,7 +125,7 @@ impl Endpoint {
         to: LinkId,
         tag: u64,
         pieces: &[Piece],
-        how: How,
+        how: SendOptions,
     ) -> Result<Option<Request>, Error> {
         let head = Head::new(Kind::Eager, 0, tag);
         self.shared.send(to, head, memory_of(pieces), how)
@@ -169,7 +153,7 @@ impl Endpoint {
         handler: u16,
         tag: u64,
         pieces: &[Piece],
-        how: How,
+        how: SendOptions,
     ) -> Result<Option<Request>, Error> {
         let head = Head {
             flags: ACTIVE,
@@ -179,13 +163,13 @@ impl Endpoint {
         self.shared.send(to, head, memory_of(pieces), how)
     }
 
-    /// Sends a message and waits until its memory may be used again, or with [`How::sync`] until
+    /// Sends a message and waits until its memory may be used again, or with [`SendOptions::sync`] until
     /// the receiver has it.
     ///
     /// # Errors
     /// [`Error::Closed`], and errors of the transport.
     #[inline]
-    pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: How) -> Result<(), Error> {
+    pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: SendOptions) -> Result<(), Error> {
         let piece = (bytes.as_ptr().cast_mut(), bytes.len());
         // SAFETY: the slice is borrowed until the request has ended, because `finish` returns no
         // earlier.
@@ -392,37 +376,6 @@ impl Endpoint {
     }
 }
 
-/// A message for a handler.
-#[derive(Clone, Copy, Debug)]
-pub struct Active<'a> {
-    pub from: LinkId,
-    pub tag: u64,
-    start: *const u8,
-    len: usize,
-    life: std::marker::PhantomData<&'a u8>,
-}
-
-impl Active<'_> {
-    /// The first byte, valid during the call. Over shared memory, the sender can still change the
-    /// bytes.
-    pub fn as_ptr(&self) -> *const u8 {
-        self.start
-    }
-
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// A private copy.
-    pub fn to_vec(&self) -> Vec<u8> {
-        copy_of(self.start, self.len)
-    }
-}
-
 impl Received {
     /// The first byte, valid until the value is moved or dropped. Over shared memory, the sender
     /// can still change the bytes.
@@ -470,11 +423,4 @@ fn memory_of(pieces: &[Piece]) -> Memory {
         [(start, len)] => Memory::one(*start, *len),
         _ => Memory::many(pieces.iter().copied()),
     }
-}
-
-fn copy_of(start: *const u8, len: usize) -> Vec<u8> {
-    let mut copy = vec![0; len];
-    // SAFETY: the caller has `len` valid bytes at `start`.
-    unsafe { std::ptr::copy_nonoverlapping(start, copy.as_mut_ptr(), len) };
-    copy
 }

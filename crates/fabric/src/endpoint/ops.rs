@@ -1,7 +1,7 @@
 //! Operations in progress, and their results.
 
+use super::link_id::LinkId;
 use super::memory::Memory;
-use super::LinkId;
 use crate::Error;
 
 /// An operation that was begun with `isend`, `irecv`, `iput` or `iget`. It is valid until the

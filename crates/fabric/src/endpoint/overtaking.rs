@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::head::{Head, Kind};
 use super::memory::Memory;
-use super::{Endpoint, How, Joined, LinkId, Settings, Wanted};
+use super::{Endpoint, Joined, LinkId, SendOptions, Settings, Wanted};
 use crate::{Address, Listener, Token, Transport};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The smallest permitted number.
 const ENVELOPES: usize = 8;
 
-const FREE: How = How {
+const FREE: SendOptions = SendOptions {
     sync: false,
     unordered: true,
 };
@@ -62,7 +62,7 @@ fn unordered_messages_overtake_and_ordered_ones_do_not() {
             other.recv(any, &mut [0]).unwrap().tag
         };
         for tag in 0..ENVELOPES as u64 {
-            one.send(here, tag, &[7], How::default()).unwrap();
+            one.send(here, tag, &[7], SendOptions::default()).unwrap();
         }
         // While we hold the lock, no thread makes progress: buffer space becomes free, and the
         // waiting message stays.
@@ -72,12 +72,12 @@ fn unordered_messages_overtake_and_ordered_ones_do_not() {
             let request = state.engine.send(here, head, memory.clone(), how);
             request.unwrap()
         };
-        let waits = send(100, How::default()).expect("there is no buffer space for it");
+        let waits = send(100, SendOptions::default()).expect("there is no buffer space for it");
         for tag in 0..4 {
             assert_eq!(receive(), tag);
         }
         assert_eq!(send(101, FREE), None, "{address}: it is sent at once");
-        let stays = send(102, How::default()).expect("it stays behind the waiting message");
+        let stays = send(102, SendOptions::default()).expect("it stays behind the waiting message");
         drop(state);
         for tag in [4, 5, 6, 7, 101, 100, 102] {
             assert_eq!(receive(), tag, "{address}");

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::carrier::{Body, Carrier, Far, Placer, Sent};
+use super::carrier::{Body, Carrier, FarEnd, Placer, Sent};
 use super::head::{Head, Kind};
 use super::memory::{Memory, Payload};
 use crate::block::Block;
@@ -111,8 +111,8 @@ impl Carrier for OwnLink {
         self.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
     }
 
-    fn far(&self) -> Far {
-        Far::Own
+    fn far(&self) -> FarEnd {
+        FarEnd::Own
     }
 
     fn envelopes(&self) -> u32 {

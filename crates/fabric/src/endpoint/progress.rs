@@ -21,18 +21,20 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
 
-use super::engine::{alone, Bytes, Caught, Engine, How};
+use super::engine::{alone, Bytes, Caught, Engine, SendOptions};
+use super::handled::Active;
 use super::head::Head;
-use super::joining::Halves;
+use super::joining::HalfLinks;
 use super::link::AnyLink;
+use super::link_id::LinkId;
 use super::lock::{Guard, Lock};
 use super::memory::Memory;
+use super::ops::{Request, Status};
 use super::own::OwnLink;
 use super::queue::Wanted;
-use super::remote::Key;
+use super::remote_key::Key;
 use super::settings::Settings;
 use super::stream::StreamLink;
-use super::{Active, LinkId, Request, Status};
 use crate::peer::Peer;
 use crate::shm::Sleep;
 use crate::wait::{Deadline, Spinner};
@@ -43,10 +45,10 @@ use crate::Error;
 const HOT_MAX: usize = 32;
 
 /// How many due links one poll serves.
-const DUE_TURNS: usize = 16;
+const DUE_LINKS_PER_LOOK: usize = 16;
 
 /// Polls of the hot links between two polls of the sockets.
-const SELDOM: u32 = 256;
+const SOCKET_CHECK_POLLS: u32 = 256;
 
 /// The same number while there are cold links, which may ring at any time.
 const COLD_POLLS: u32 = 64;
@@ -55,11 +57,11 @@ const COLD_POLLS: u32 = 64;
 const BUSY_POLLS: u32 = 8;
 
 /// Polls of the one link that a receive names, before the receive is posted: about a microsecond.
-const BRIEFLY: u32 = 64;
+const RECEIVE_POLLS: u32 = 64;
 
 /// The longest sleep of a thread. After it, the thread checks for machines that have stopped
 /// answering.
-const NAP: Duration = Duration::from_millis(500);
+const SLEEP_MAX: Duration = Duration::from_millis(500);
 
 /// If the program leaves `OFTEN` times within `SHORTLY`, the helper watches it, and its calls no
 /// longer arm the links.
@@ -93,7 +95,7 @@ pub(crate) struct Shared {
     /// The helper polls at intervals, so no link has to ring.
     is_watching: AtomicBool,
     pub(crate) own: LinkId,
-    pub(crate) halves: Halves,
+    pub(crate) halves: HalfLinks,
     pub(crate) settings: Settings,
     /// The number of the machine's processors when the endpoint was created.
     processors: usize,
@@ -196,7 +198,7 @@ impl Shared {
             helper: Mutex::new(None),
             is_watching: AtomicBool::new(false),
             own,
-            halves: Halves::default(),
+            halves: HalfLinks::default(),
             settings,
             processors: mgn_sys::cpu::cores(),
             owner: std::process::id(),
@@ -300,7 +302,7 @@ impl Shared {
         to: LinkId,
         head: Head,
         memory: Memory,
-        how: How,
+        how: SendOptions,
     ) -> Result<Option<Request>, Error> {
         let mut state = self.state();
         if !how.sync && state.engine.send_short(to, &head, &memory) {
@@ -312,7 +314,7 @@ impl Shared {
             .send(to, head, memory, how)
             .inspect_err(|_| self.sweep(&mut state))?;
         if to == self.own {
-            self.tell(&mut state);
+            self.wake_program(&mut state);
         }
         if request.is_some() || state.engine.is_sending(to) {
             state.heat(&self.sockets, to);
@@ -341,7 +343,7 @@ impl Shared {
     ) -> Result<Result<Status, Error>, Request> {
         let mut state = self.state();
         if let Some(from) = wanted.from {
-            for _ in 0..BRIEFLY {
+            for _ in 0..RECEIVE_POLLS {
                 match state.engine.catch(from, &wanted, &memory) {
                     Caught::Nothing => std::hint::spin_loop(),
                     Caught::Other => break,
@@ -415,7 +417,7 @@ impl Shared {
     pub(crate) fn cancel(&self, request: Request) -> Result<bool, Error> {
         let mut state = self.state();
         let result = state.engine.cancel(request);
-        self.tell(&mut state);
+        self.wake_program(&mut state);
         self.leave(&mut state);
         result
     }
@@ -533,7 +535,7 @@ impl Shared {
                 self.count_waiters(-1);
                 let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(state);
-                drop(self.news.wait_timeout(waiting, deadline.left(NAP)));
+                drop(self.news.wait_timeout(waiting, deadline.left(SLEEP_MAX)));
                 let mut state = self.state();
                 state.waiting -= 1;
                 self.count_waiters(1);
@@ -548,7 +550,7 @@ impl Shared {
             self.set_helper(&mut state);
             drop(state);
             spinner.sleeping();
-            let events = self.events(deadline.left(NAP));
+            let events = self.events(deadline.left(SLEEP_MAX));
             spinner.woke();
             let mut state = self.state();
             state.is_asleep = false;
@@ -560,14 +562,14 @@ impl Shared {
             }
             self.handle(&mut state, &events);
             self.set_helper(&mut state);
-            self.tell(&mut state);
+            self.wake_program(&mut state);
         }
         let mut state = self.state();
         state.spinner = spinner;
         self.count_waiters(-1);
         self.leave(&mut state);
         // Wake the other waiting threads: one of them has to sleep at the sockets now.
-        self.tell(&mut state);
+        self.wake_program(&mut state);
         Ok(found)
     }
 
@@ -601,10 +603,10 @@ impl Shared {
         // Cold links must not wait for long while hot links have traffic.
         state.polls += match (state.hot.len() < state.peers.len(), happened) {
             (false, _) => 1,
-            (true, false) => SELDOM / COLD_POLLS,
-            (true, true) => SELDOM / BUSY_POLLS,
+            (true, false) => SOCKET_CHECK_POLLS / COLD_POLLS,
+            (true, true) => SOCKET_CHECK_POLLS / BUSY_POLLS,
         };
-        if state.polls >= SELDOM || state.hot.is_empty() || state.are_cold_busy {
+        if state.polls >= SOCKET_CHECK_POLLS || state.hot.is_empty() || state.are_cold_busy {
             state.polls = 0;
             let events = self.events(Duration::ZERO);
             happened |= !events.is_empty();
@@ -612,7 +614,7 @@ impl Shared {
             self.handle(state, &events);
         }
         if happened {
-            self.tell(state);
+            self.wake_program(state);
         }
         happened
     }
@@ -629,7 +631,7 @@ impl Shared {
         if self.is_watching.load(Ordering::Relaxed) {
             return;
         }
-        state.engine.tell_all();
+        state.engine.return_credits();
         if state.engine.ops.pending > 0
             || state.is_sending
             || !state.handlers.is_empty()
@@ -837,7 +839,7 @@ impl Shared {
         state.hot.retain(|hot| *hot != id);
         state.within.retain(|within| *within != id);
         self.share_out(state);
-        self.tell(state);
+        self.wake_program(state);
     }
 
     fn run_handlers(&self) {
@@ -888,7 +890,7 @@ impl Shared {
 
     /// Wakes the program's waiting threads, because their conditions may hold now.
     #[inline]
-    fn tell(&self, state: &mut State) {
+    fn wake_program(&self, state: &mut State) {
         if state.is_asleep && !state.is_rung {
             state.is_rung = true;
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());

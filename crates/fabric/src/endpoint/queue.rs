@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::carrier::Body;
-use super::LinkId;
+use super::link_id::LinkId;
 
 /// Which messages a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,23 +5,10 @@ use std::sync::Arc;
 
 use super::memory::Memory;
 use super::progress::Shared;
+use super::remote_key::{Key, KEY};
 use super::{memory_of, Endpoint, LinkId, Piece, Request};
 use crate::token::random;
 use crate::Error;
-
-/// The length of a key in bytes.
-pub(crate) const KEY: usize = 16;
-
-/// The key of offered memory. Every peer that knows it may write to and read from the memory. It is
-/// random, and the program sends it in ordinary messages.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key(pub [u8; KEY]);
-
-impl fmt::Debug for Key {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Key(..)")
-    }
-}
 
 /// Memory that is offered to all peers that know its key, until this value is dropped. Dropping it
 /// waits for accesses in progress.

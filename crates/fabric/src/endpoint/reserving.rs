@@ -9,7 +9,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use super::engine::How;
+use super::engine::SendOptions;
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::Memory;
 use super::progress::Shared;
@@ -87,7 +87,7 @@ impl Reservation {
     /// # Errors
     /// [`Error::Misuse`] for more bytes than were reserved, or for a closed link; errors of the
     /// transport. The message is then lost.
-    pub fn commit(self, used: usize, tag: u64, how: How) -> Result<Option<Request>, Error> {
+    pub fn commit(self, used: usize, tag: u64, how: SendOptions) -> Result<Option<Request>, Error> {
         self.send(Head::new(Kind::Eager, 0, tag), used, how)
     }
 
@@ -100,7 +100,7 @@ impl Reservation {
         used: usize,
         handler: u16,
         tag: u64,
-        how: How,
+        how: SendOptions,
     ) -> Result<Option<Request>, Error> {
         let head = Head {
             flags: ACTIVE,
@@ -110,7 +110,7 @@ impl Reservation {
         self.send(head, used, how)
     }
 
-    fn send(self, head: Head, used: usize, how: How) -> Result<Option<Request>, Error> {
+    fn send(self, head: Head, used: usize, how: SendOptions) -> Result<Option<Request>, Error> {
         if used > self.written.len() {
             return Err(Error::Misuse("a commit is longer than its reservation"));
         }

@@ -131,15 +131,15 @@ const EAGER_MIN: usize = 64;
 const CHUNKS_MIN: usize = 4;
 const HELD_MIN: usize = 64 << 10;
 
-/// This number of links gets all the configured shared memory (`FEW_LANES`), or all the configured
-/// space for waiting messages over sockets (`FEW_HOLDERS`). More links together get as much as this
+/// This number of links gets all the configured shared memory (`LANES_WITH_FULL_ROOM`), or all the configured
+/// space for waiting messages over sockets (`SOCKET_LINKS_WITH_FULL_ROOM`). More links together get as much as this
 /// number of links.
-const FEW_LANES: usize = 4;
-const FEW_HOLDERS: usize = 2;
+const LANES_WITH_FULL_ROOM: usize = 4;
+const SOCKET_LINKS_WITH_FULL_ROOM: usize = 2;
 
-/// If fewer than `CHUNKS_LIKED` chunks would fit, chunks get smaller, down to `SMALL_CHUNK`.
-const CHUNKS_LIKED: usize = 8;
-const SMALL_CHUNK: usize = 16 << 10;
+/// If fewer than `CHUNKS_PREFERRED` chunks would fit, chunks get smaller, down to `CHUNK_PREFERRED_MIN`.
+const CHUNKS_PREFERRED: usize = 8;
+const CHUNK_PREFERRED_MIN: usize = 16 << 10;
 
 const KEYS: [Key; 14] = [
     key(
@@ -392,15 +392,16 @@ impl Settings {
     pub(crate) fn for_link(&self, links: usize) -> Settings {
         let part = |whole: usize, few: usize| whole / few.max(links + 1) * few;
         let mut settings = self.clone();
-        let room = part(self.chunk * self.chunks, FEW_LANES).min(self.chunk * self.chunks);
-        while settings.chunk > SMALL_CHUNK && room / settings.chunk < CHUNKS_LIKED {
-            settings.chunk = (settings.chunk / 2).max(SMALL_CHUNK);
+        let room =
+            part(self.chunk * self.chunks, LANES_WITH_FULL_ROOM).min(self.chunk * self.chunks);
+        while settings.chunk > CHUNK_PREFERRED_MIN && room / settings.chunk < CHUNKS_PREFERRED {
+            settings.chunk = (settings.chunk / 2).max(CHUNK_PREFERRED_MIN);
         }
-        if links >= FEW_LANES {
+        if links >= LANES_WITH_FULL_ROOM {
             settings.chunks = (room / settings.chunk).clamp(CHUNKS_MIN, self.chunks);
         }
-        if links >= FEW_HOLDERS {
-            settings.held = part(self.held, FEW_HOLDERS).max(HELD_MIN);
+        if links >= SOCKET_LINKS_WITH_FULL_ROOM {
+            settings.held = part(self.held, SOCKET_LINKS_WITH_FULL_ROOM).max(HELD_MIN);
         }
         settings
     }

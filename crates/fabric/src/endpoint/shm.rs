@@ -33,13 +33,13 @@ const EAGER_SHARE: u32 = 8;
 
 /// The preferred number of bytes of parts in progress. Together with the resting chunks and the
 /// copied data, they fit in the caches of both ends.
-const NEAR: usize = 192 << 10;
+const PARTS_IN_CACHE: usize = 192 << 10;
 
 /// Polls of the reader before it counts as slow: a few microseconds, enough to copy a part.
-const PATIENCE: u32 = 300;
+const SLOW_READER_POLLS: u32 = 300;
 
 /// The number of slots that are read before they are returned to the writer.
-const BATCH: u64 = 16;
+const CREDIT_BATCH: u64 = 16;
 
 pub(crate) struct ShmLink {
     pub(crate) peer: Arc<Peer>,
@@ -148,7 +148,7 @@ impl ShmLink {
 
     /// Records that the peer has rung. It rings once for each request.
     pub(crate) fn rang(&mut self) {
-        self.peer.hear_rings();
+        self.peer.drain_doorbell();
         self.watched = None;
     }
 
@@ -208,7 +208,7 @@ impl ShmLink {
     /// together do not fit there. Returns false if a frame has arrived that should be read first.
     fn keeps_pace(&mut self) -> bool {
         let first = self.eager.len() as u32;
-        let near = NEAR / self.chunk as usize;
+        let near = PARTS_IN_CACHE / self.chunk as usize;
         let (parts, out) = (&mut self.parts, &self.out);
         let mut count = || parts.flying(|chunk, sent| out.released(first + chunk) == sent);
         let mut flying = count();
@@ -216,7 +216,7 @@ impl ShmLink {
         let is_slow = self.is_reader_slow && flying > self.flown;
         let wanted = near.max(flying.saturating_sub(2));
         let mut looks = 0;
-        while flying > wanted && !is_slow && looks < PATIENCE {
+        while flying > wanted && !is_slow && looks < SLOW_READER_POLLS {
             if self.back.is_there(self.next) {
                 return false;
             }
@@ -249,15 +249,15 @@ impl ShmLink {
     #[inline]
     fn step(&mut self, len: usize) {
         self.next += 1 + more_slots(len);
-        if self.next - self.told >= BATCH {
-            self.tell();
+        if self.next - self.told >= CREDIT_BATCH {
+            self.return_slots();
         }
         self.unwatch();
     }
 
     /// Returns the slots that have been read.
     #[inline]
-    fn tell(&mut self) {
+    fn return_slots(&mut self) {
         self.told = self.next;
         self.back.publish_head_quietly(self.next);
         self.is_untold = true;
@@ -424,7 +424,7 @@ impl Carrier for ShmLink {
     fn recv(&mut self, _placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         let Some((found, head, short)) = self.back.look(self.next) else {
             if self.told != self.next {
-                self.tell();
+                self.return_slots();
             }
             return Ok(None);
         };
@@ -568,7 +568,7 @@ impl Carrier for ShmLink {
 
     fn flush(&mut self) -> Result<(), Error> {
         if self.told != self.next {
-            self.tell();
+            self.return_slots();
         }
         if std::mem::take(&mut self.is_untold) {
             self.back.wake_writer();

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
 use std::path::Path;
 
-use super::carrier::{Body, Carrier, Far, Placer, Sent};
+use super::carrier::{Body, Carrier, FarEnd, Placer, Sent};
 use super::head::{Head, Kind, ACTIVE, HEAD, OFFER, SYNC};
 use super::joining;
 use super::memory::Payload;
@@ -119,8 +119,8 @@ impl Carrier for SilentLink {
         0
     }
 
-    fn far(&self) -> Far {
-        Far::Nobody
+    fn far(&self) -> FarEnd {
+        FarEnd::Nobody
     }
 
     fn has_memory(&self) -> bool {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::carrier::{Body, Carrier, Placer, Sent};
-use super::engine::{Engine, How};
+use super::engine::{Engine, SendOptions};
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::{Memory, Payload};
 use super::queue::Wanted;
@@ -353,7 +353,7 @@ fn messages_of_all_lengths_arrive_in_order() {
         while next_send < 60 || next_receive < 60 || !sends.is_empty() || !receives.is_empty() {
             match chance.below(3) {
                 0 if next_send < 60 => {
-                    let how = How {
+                    let how = SendOptions {
                         sync: chance.below(3) == 0,
                         unordered: false,
                     };
@@ -415,7 +415,12 @@ fn tags_wildcards_and_unexpected_messages() {
         let from = i % 2;
         let link = cluster.link(from, 2);
         cluster.nodes[from]
-            .send(link, tagged(100 + i as u64), memory(bytes), How::default())
+            .send(
+                link,
+                tagged(100 + i as u64),
+                memory(bytes),
+                SendOptions::default(),
+            )
             .unwrap();
     }
     while cluster.step() {}
@@ -455,10 +460,15 @@ fn a_message_longer_than_its_place_is_an_error_and_the_next_one_is_not() {
         let mut long = vec![7; len];
         let mut got = vec![0; len - 1];
         let send = cluster.nodes[0]
-            .send(there, tagged(1), memory(&mut long), How::default())
+            .send(there, tagged(1), memory(&mut long), SendOptions::default())
             .unwrap();
         let next = cluster.nodes[0]
-            .send(there, tagged(1), memory(&mut long[..5]), How::default())
+            .send(
+                there,
+                tagged(1),
+                memory(&mut long[..5]),
+                SendOptions::default(),
+            )
             .unwrap();
         let receive = cluster.nodes[1].receive(Wanted::new(here, 1), memory(&mut got));
         match ended(&mut cluster, 1, Some(receive)) {
@@ -480,7 +490,12 @@ fn a_receiver_that_takes_nothing_holds_a_bounded_amount() {
     let mut bytes = vec![1; 300];
     let mut sends = Vec::new();
     for tag in 0..2 * u64::from(ENVELOPES) {
-        let send = cluster.nodes[0].send(there, tagged(tag), memory(&mut bytes), How::default());
+        let send = cluster.nodes[0].send(
+            there,
+            tagged(tag),
+            memory(&mut bytes),
+            SendOptions::default(),
+        );
         sends.push(send.unwrap());
     }
     while cluster.step() {}
@@ -508,7 +523,7 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
         let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
         let mut bytes = [1; 8];
         let mut send = |cluster: &mut Cluster, tag, unordered| {
-            let how = How {
+            let how = SendOptions {
                 sync: false,
                 unordered,
             };
@@ -559,7 +574,7 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
         for node in 0..2 {
             let wanted = Wanted::new(links[node], 1);
             receives.push(cluster.nodes[node].receive(wanted, memory(&mut places[node])));
-            let sync = How {
+            let sync = SendOptions {
                 sync: true,
                 unordered: false,
             };
@@ -571,7 +586,7 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
             };
             firsts.push(send(1, sync));
             for _ in 0..20 {
-                send(2, How::default());
+                send(2, SendOptions::default());
             }
         }
         while cluster.step() {}
@@ -623,7 +638,7 @@ fn a_death_ends_everything_that_waits_for_it() {
                             links[0],
                             tagged(1),
                             piece,
-                            How {
+                            SendOptions {
                                 sync: true,
                                 unordered: false,
                             },
@@ -672,7 +687,12 @@ fn what_is_not_taken_can_be_cancelled() {
             _ => memory(bytes),
         };
         let send = cluster.nodes[0]
-            .send(there, tagged(1), offered(&mut bytes), How::default())
+            .send(
+                there,
+                tagged(1),
+                offered(&mut bytes),
+                SendOptions::default(),
+            )
             .unwrap()
             .unwrap();
         for _ in 0..seed % 7 {
@@ -718,7 +738,12 @@ fn messages_for_handlers_come_beside_the_others() {
             ..tagged(42)
         };
         cluster.nodes[0]
-            .send(there, head, memory(&mut bytes[..len]), How::default())
+            .send(
+                there,
+                head,
+                memory(&mut bytes[..len]),
+                SendOptions::default(),
+            )
             .unwrap();
     }
     while cluster.step() {}
@@ -753,7 +778,7 @@ fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
         .map(|tag| {
             let bytes = &long[..if tag % 100 == 0 { long.len() } else { 5500 }];
             cluster.nodes[0]
-                .send(there, tagged(tag), written(bytes), How::default())
+                .send(there, tagged(tag), written(bytes), SendOptions::default())
                 .unwrap()
         })
         .collect();
@@ -826,7 +851,7 @@ fn exchange(count: u64) {
                 let out = &mut end.out[place(end.sent)];
                 out.fill(end.sent);
                 let out = Memory::one(out.as_mut_ptr().cast(), 8 * words(end.sent));
-                let send = engine.send(link, tagged(1), out, How::default());
+                let send = engine.send(link, tagged(1), out, SendOptions::default());
                 end.sends.push_back(send.unwrap());
                 end.sent += 1;
             }

@@ -39,7 +39,7 @@ const BUFFER_OF_HELD: u64 = 8;
 
 /// After a payload of this length, another long one is likely. It should be read directly to its
 /// destination, so only its beginning (`AHEAD` bytes) is read into the buffer.
-const LONG: usize = 16 << 10;
+const LONG_PAYLOAD: usize = 16 << 10;
 const AHEAD: usize = FRAME + SHORT;
 
 /// Frames of up to this length are copied and written in one piece.
@@ -50,7 +50,7 @@ const ANSWERS: usize = 64 << 10;
 
 /// The control socket is polled once per this many polls of the data socket, while no answer is
 /// expected.
-const SELDOM: u32 = 16;
+const CONTROL_CHECK_POLLS: u32 = 16;
 
 /// Indices of [`StreamLink::ended`].
 const DATA: usize = 0;
@@ -65,7 +65,7 @@ pub(crate) struct StreamLink {
     buffer: Block,
     start: usize,
     end: usize,
-    /// The last received payload had at least [`LONG`] bytes.
+    /// The last received payload had at least [`LONG_PAYLOAD`] bytes.
     was_long: bool,
     /// The last read did not fill the buffer, so the socket is empty.
     is_empty: bool,
@@ -120,16 +120,16 @@ struct Incoming {
     head: Head,
     len: usize,
     got: usize,
-    into: Place,
+    into: MemorySource,
 }
 
-enum Place {
+enum MemorySource {
     Direct(NonNull<u8>),
     Block(Block),
 }
 
 // SAFETY: the place belongs to a receive in progress, whose memory belongs to no thread.
-unsafe impl Send for Place {}
+unsafe impl Send for MemorySource {}
 
 struct Outgoing {
     head: Head,
@@ -313,7 +313,7 @@ impl StreamLink {
     ) -> Result<Option<(Head, Body)>, Error> {
         self.count(&head, len)?;
         self.start += FRAME;
-        self.was_long = len >= LONG;
+        self.was_long = len >= LONG_PAYLOAD;
         let here = (self.end - self.start).min(len);
         if len <= SHORT && here == len {
             let mut short = [0; SHORT];
@@ -322,8 +322,8 @@ impl StreamLink {
             return Ok(Some((head, Body::short(&short[..len]))));
         }
         let into = match placer(&head, len) {
-            Some(place) => Place::Direct(place),
-            None => Place::Block(Block::new(len)?),
+            Some(place) => MemorySource::Direct(place),
+            None => MemorySource::Block(Block::new(len)?),
         };
         let start = self.buffer.range(self.start, here);
         // SAFETY: both have at least `here` bytes.
@@ -371,13 +371,13 @@ impl StreamLink {
             return Ok(None);
         };
         let body = match into {
-            Place::Direct(_) => Body::Placed(len),
-            Place::Block(block) if len <= SHORT => {
+            MemorySource::Direct(_) => Body::Placed(len),
+            MemorySource::Block(block) if len <= SHORT => {
                 let mut short = [0; SHORT];
                 block.read(0, &mut short[..len]);
                 Body::short(&short[..len])
             }
-            Place::Block(block) => Body::Held(Message::of_block(block, len)),
+            MemorySource::Block(block) => Body::Held(Message::of_block(block, len)),
         };
         Ok(Some((head, body)))
     }
@@ -416,7 +416,7 @@ impl StreamLink {
         Ok(())
     }
 
-    fn tell(&mut self) -> Result<(), Error> {
+    fn return_credit(&mut self) -> Result<(), Error> {
         let (lent, due) = (&self.lent, &self.due);
         if due.envelopes == 0 {
             return Ok(());
@@ -446,12 +446,12 @@ impl StreamLink {
     }
 }
 
-impl Place {
+impl MemorySource {
     fn at(&self, offset: usize) -> *mut u8 {
         match self {
             // SAFETY: the place has more than `offset` bytes.
-            Place::Direct(start) => unsafe { start.as_ptr().add(offset) },
-            Place::Block(block) => block.range(offset, 0),
+            MemorySource::Direct(start) => unsafe { start.as_ptr().add(offset) },
+            MemorySource::Block(block) => block.range(offset, 0),
         }
     }
 }
@@ -630,7 +630,7 @@ impl Carrier for StreamLink {
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         self.polls = self.polls.wrapping_add(1);
         let is_short = self.used.is_short(&self.theirs);
-        let is_time = self.expected > 0 || is_short || self.polls % SELDOM == 0;
+        let is_time = self.expected > 0 || is_short || self.polls % CONTROL_CHECK_POLLS == 0;
         if (is_time || self.ended[DATA]) && !self.ended[CONTROL] {
             self.listen()?;
         }
@@ -709,7 +709,7 @@ impl Carrier for StreamLink {
 
     fn flush(&mut self) -> Result<(), Error> {
         self.finish_rest()?;
-        self.tell()?;
+        self.return_credit()?;
         self.write_answers()
     }
 }
@@ -745,7 +745,7 @@ mod tests {
     use std::io::{ErrorKind, Read, Write};
     use std::os::unix::net::UnixStream;
 
-    use super::super::engine::{Engine, How};
+    use super::super::engine::{Engine, SendOptions};
     use super::super::memory::Memory;
     use super::super::queue::Wanted;
     use super::super::settings::Settings;
@@ -828,7 +828,7 @@ mod tests {
                 let place = Memory::one(place.as_mut_ptr(), place.len());
                 let receive = engines[node].receive(Wanted::new(links[node], at as u64), place);
                 pending.push((node, receive));
-                let how = How {
+                let how = SendOptions {
                     sync: at % 2 == 0,
                     unordered: false,
                 };
@@ -901,7 +901,7 @@ mod tests {
         for bytes in &mut bytes {
             let memory = Memory::one(bytes.as_mut_ptr(), bytes.len());
             let head = Head::new(Kind::Eager, 0, 1);
-            let sent = engines[0].send(links[0], head, memory, How::default());
+            let sent = engines[0].send(links[0], head, memory, SendOptions::default());
             pending.extend(sent.unwrap());
         }
         assert_eq!(
@@ -916,7 +916,7 @@ mod tests {
                 links[0],
                 Head::new(Kind::Eager, 0, 1),
                 memory.clone(),
-                How::default(),
+                SendOptions::default(),
             );
             assert_eq!(sent.unwrap().is_some(), at >= 6);
         }
@@ -945,9 +945,9 @@ mod tests {
         let (mut engines, links, mut wires) = ends();
         let carry = |wire: &mut Wire| (0..3).for_each(|_| wire.carry(60_000));
         let mut bytes = bytes_of(1, 20);
-        let how = How {
+        let how = SendOptions {
             sync: true,
-            ..How::default()
+            ..SendOptions::default()
         };
         let memory = Memory::one(bytes.as_mut_ptr(), bytes.len());
         let head = Head::new(Kind::Eager, 0, 1);
@@ -964,12 +964,12 @@ mod tests {
             rustix::net::shutdown(peer.socket(), rustix::net::Shutdown::Write).unwrap();
         }
         carry(&mut wires[1]);
-        for _ in 0..2 * SELDOM {
+        for _ in 0..2 * CONTROL_CHECK_POLLS {
             engines[0].progress(links[0]);
         }
         assert!(matches!(engines[0].ops.take(sent), Ok(None)));
         carry(&mut wires[3]);
-        for _ in 0..2 * SELDOM {
+        for _ in 0..2 * CONTROL_CHECK_POLLS {
             engines[0].progress(links[0]);
         }
         assert!(matches!(engines[0].ops.take(sent), Ok(Some(Ok(_)))));

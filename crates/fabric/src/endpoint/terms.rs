@@ -5,8 +5,10 @@
 //! terms := eager: u32  envelopes: u32  held: u64  fetches: u64  address: u64  proof: 16 bytes        little-endian
 //! ```
 
-use super::direct;
+use mgn_sys::fork::PerProcess;
+
 use super::settings::{Settings, NEVER, PART_MAX};
+use crate::token::random;
 use crate::{Error, Transport};
 
 /// The limits that an end sets for its peer, and other data that the peer needs.
@@ -24,6 +26,33 @@ pub(crate) struct Terms {
     /// the right process. 0 if no peer may read its memory.
     pub(crate) address: u64,
     pub(crate) proof: [u8; 16],
+}
+
+/// Random bytes in our memory. A peer that finds them knows that it reads the right process. A
+/// forked child has others.
+static PROOF: PerProcess<Proof> = PerProcess::new();
+
+#[derive(Debug)]
+struct Proof([u8; 16]);
+
+impl Default for Proof {
+    fn default() -> Proof {
+        let mut proof = [0; 16];
+        random(&mut proof);
+        Proof(proof)
+    }
+}
+
+/// The bytes that prove to peers that they read our memory.
+pub(crate) fn proof() -> &'static [u8; 16] {
+    &PROOF.get().0
+}
+
+/// Puts the proof and its address in our memory into the terms.
+fn show(terms: &mut Terms) {
+    let proof = proof();
+    terms.address = proof.as_ptr() as u64;
+    terms.proof = *proof;
 }
 
 impl Terms {
@@ -47,7 +76,7 @@ impl Terms {
             proof: [0; 16],
         };
         if is_local(transport) {
-            direct::show(&mut terms);
+            show(&mut terms);
         }
         terms
     }

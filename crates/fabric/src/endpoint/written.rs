@@ -12,10 +12,10 @@ use crate::{Error, Message};
 pub(crate) struct Written {
     start: *mut u8,
     len: usize,
-    place: Place,
+    place: MemorySource,
 }
 
-enum Place {
+enum MemorySource {
     Private(Arc<Filled>),
     Shared(Extent),
 }
@@ -31,7 +31,7 @@ impl Written {
         Written {
             start: extent.start(),
             len,
-            place: Place::Shared(extent),
+            place: MemorySource::Shared(extent),
         }
     }
 
@@ -41,7 +41,7 @@ impl Written {
         Ok(Written {
             start: block.range(0, len),
             len,
-            place: Place::Private(Arc::new(Filled::new(block, None))),
+            place: MemorySource::Private(Arc::new(Filled::new(block, None))),
         })
     }
 
@@ -56,20 +56,20 @@ impl Written {
     /// Its extent, if it lies in this arena.
     pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
         match &self.place {
-            Place::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
-            Place::Private(_) => None,
+            MemorySource::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
+            MemorySource::Private(_) => None,
         }
     }
 
     pub(crate) fn is_private(&self) -> bool {
-        matches!(self.place, Place::Private(_))
+        matches!(self.place, MemorySource::Private(_))
     }
 
     /// The first `len` bytes as a message, without copying. Returns `None` for shared memory.
     pub(crate) fn to_message(&self, len: usize) -> Option<Message> {
         match &self.place {
-            Place::Private(filled) => Some(Message::of_filled(filled.clone(), len)),
-            Place::Shared(_) => None,
+            MemorySource::Private(filled) => Some(Message::of_filled(filled.clone(), len)),
+            MemorySource::Shared(_) => None,
         }
     }
 }

@@ -86,7 +86,7 @@ enum Hosts {
 
 /// The host of one rank, and the ways to reach it.
 #[derive(Debug)]
-struct Place {
+struct RankAddresses {
     host: String,
     ways: Vec<(Address, Transport)>,
 }
@@ -393,7 +393,7 @@ impl Member {
     /// `last` is then the reason.
     fn attempt<T>(
         &self,
-        place: &Place,
+        place: &RankAddresses,
         deadline: &Deadline,
         last: &mut Option<Error>,
         connect: impl Fn(&Address, &Transport, Option<&Token>, Duration) -> Result<T, Error>,
@@ -451,7 +451,7 @@ impl Member {
         }
     }
 
-    fn place(&self, rank: u32) -> Result<Place, Error> {
+    fn place(&self, rank: u32) -> Result<RankAddresses, Error> {
         self.check(rank)?;
         let here = || vec![(self.shared.address(rank), Transport::Shm)];
         match &self.hosts {
@@ -469,7 +469,7 @@ impl Member {
                         Transport::Tcp,
                     )],
                 };
-                Ok(Place { host, ways })
+                Ok(RankAddresses { host, ways })
             }
             Hosts::Asked(machine) => {
                 let mut launcher = lock(&self.launcher);
@@ -477,7 +477,7 @@ impl Member {
                     .as_mut()
                     .ok_or(Error::Misuse("the job has been left"))?;
                 if self.shared.size == 1 {
-                    return Ok(Place {
+                    return Ok(RankAddresses {
                         host: own_host(),
                         ways: Vec::new(),
                     });
@@ -495,7 +495,7 @@ impl Member {
                         })
                         .collect::<Result<_, Error>>()?,
                 };
-                Ok(Place { host, ways })
+                Ok(RankAddresses { host, ways })
             }
         }
     }

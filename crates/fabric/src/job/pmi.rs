@@ -19,7 +19,7 @@ use crate::Error;
 
 /// The time limit for an answer of the launcher. It answers a barrier only when all processes have
 /// reached it.
-const PATIENCE: Duration = Duration::from_secs(300);
+const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The longest line that is accepted.
 const LINE_MAX: usize = 64 << 10;
@@ -103,7 +103,7 @@ impl Pmi {
     /// Reads one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. Returns
     /// true after the last one.
     fn is_told(&mut self) -> Result<bool, Error> {
-        let line = self.line(&Deadline::after(Some(PATIENCE)))?;
+        let line = self.line(&Deadline::after(Some(LAUNCHER_TIMEOUT)))?;
         let answer = Answer(line);
         if answer.text("cmd")? != "set" {
             return Err(unexpected(&answer.0));
@@ -153,7 +153,7 @@ impl Pmi {
     fn ask(&mut self, question: &str, wanted: &str) -> Result<Answer, Error> {
         self.say(format!("{question}\n").as_bytes())
             .map_err(Error::io("cannot talk to the launcher"))?;
-        let answer = Answer(self.line(&Deadline::after(Some(PATIENCE)))?);
+        let answer = Answer(self.line(&Deadline::after(Some(LAUNCHER_TIMEOUT)))?);
         if answer.text("cmd")? != wanted {
             return Err(unexpected(&answer.0));
         }
@@ -192,7 +192,7 @@ impl Pmi {
             }
             let failed = || Error::io("cannot receive from the launcher");
             let mut fds = [PollFd::new(&self.stream, PollFlags::IN)];
-            if poll(&mut fds, deadline.left(PATIENCE)).map_err(failed())? == 0 {
+            if poll(&mut fds, deadline.left(LAUNCHER_TIMEOUT)).map_err(failed())? == 0 {
                 if deadline.passed() {
                     return Err(Error::TimedOut(
                         "waiting for the launcher and the job's other processes".into(),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::endpoint::{How, Wanted};
+use crate::endpoint::{SendOptions, Wanted};
 use crate::testing::{Folder, Random};
 
 const LONG: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ fn nobody_said_anything() {
     let own = member.open(0, LONG).unwrap();
     member
         .endpoint()
-        .send(own, 1, b"self", How::default())
+        .send(own, 1, b"self", SendOptions::default())
         .unwrap();
     let mut into = [0; 4];
     member
@@ -254,7 +254,7 @@ fn meet(apart: bool) {
             assert_eq!(member.rank_of(link), Some(other));
             member
                 .endpoint()
-                .send(link, 5, &[rank as u8], How::default())
+                .send(link, 5, &[rank as u8], SendOptions::default())
                 .unwrap();
         }
         for other in 0..size {
@@ -291,7 +291,7 @@ fn part(member: &Member) {
     for link in &links {
         member
             .endpoint()
-            .send(*link, 6, b"", How::default())
+            .send(*link, 6, b"", SendOptions::default())
             .unwrap();
     }
     for link in links {

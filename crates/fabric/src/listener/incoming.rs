@@ -10,9 +10,9 @@ use mgn_sys::peer::{self, Credentials};
 use socket2::SockRef;
 
 use crate::admission::Source;
+use crate::byte_stream::ByteStream;
 use crate::config::{Config, Sizes};
 use crate::handshake::{self, OPENING_MAX};
-use crate::line::Line;
 use crate::peer::Peer;
 use crate::seal::Seal;
 use crate::wait::Deadline;
@@ -30,14 +30,14 @@ const HANDOFF: u8 = 2;
 /// with [`Incoming::refuse`], or hand it to another process with [`Incoming::into_handoff`].
 #[derive(Debug)]
 pub struct Incoming {
-    line: Line,
+    line: ByteStream,
     transport: Transport,
     opening: Vec<u8>,
     token: Option<Token>,
 }
 
 impl Incoming {
-    pub(super) fn new(line: Line, wish: Wish) -> Incoming {
+    pub(super) fn new(line: ByteStream, wish: Wish) -> Incoming {
         Incoming {
             line,
             transport: wish.transport,
@@ -125,11 +125,11 @@ impl Incoming {
     pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
         let wrong = Error::Misuse("a handed-over client comes with bytes that make no sense");
         let (code, line, opening) = match meta {
-            [HANDOFF, code, 0, opening @ ..] => (*code, Line::clear(socket), opening),
+            [HANDOFF, code, 0, opening @ ..] => (*code, ByteStream::clear(socket), opening),
             [HANDOFF, code, 1, rest @ ..] => match rest.split_first_chunk() {
                 Some((seal, opening)) => (
                     *code,
-                    Line::sealed(socket, Seal::handed_over(seal)),
+                    ByteStream::sealed(socket, Seal::handed_over(seal)),
                     opening,
                 ),
                 None => return Err(wrong),
@@ -187,7 +187,12 @@ impl Incoming {
     }
 
     /// Accepts the client. The caller makes the connection from the returned parts.
-    pub(crate) fn open(self, welcome: &[u8], config: &Config, slots: u64) -> Result<Way, Error> {
+    pub(crate) fn open(
+        self,
+        welcome: &[u8],
+        config: &Config,
+        slots: u64,
+    ) -> Result<Admitted, Error> {
         self.open_with(welcome, config, |sizes| shm::create(sizes, slots))
     }
 
@@ -197,7 +202,7 @@ impl Incoming {
         welcome: &[u8],
         config: &Config,
         make: impl FnOnce(&Sizes) -> Result<[OwnedFd; shm::DESCRIPTORS], Error>,
-    ) -> Result<Way, Error> {
+    ) -> Result<Admitted, Error> {
         let sizes = Sizes::new(config)?;
         let credentials = self.peer();
         let tcp = self.transport == Transport::Tcp;
@@ -215,7 +220,7 @@ impl Incoming {
             false => Peer::unix(self.line.into_parts().0, name, true),
         });
         sent.map_err(|error| peer.failed("welcoming", error))?;
-        Ok(Way {
+        Ok(Admitted {
             peer,
             credentials,
             sizes,
@@ -225,7 +230,7 @@ impl Incoming {
 }
 
 /// A server's resources after it has accepted a client.
-pub(crate) struct Way {
+pub(crate) struct Admitted {
     pub(crate) peer: Arc<Peer>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sizes: Sizes,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 
 use crate::admission::Source;
+use crate::byte_stream::ByteStream;
 use crate::handshake::{self, Known, Progress, ServerSide};
-use crate::line::Line;
 use crate::tls::{Disagreed, Negotiation};
 use crate::{Access, Token, Transport};
 
@@ -26,7 +26,7 @@ pub(super) struct Demands {
 }
 
 pub(super) struct Pending {
-    pub(super) line: Line,
+    pub(super) line: ByteStream,
     pub(super) source: Source,
     pub(super) who: String,
     demands: Demands,
@@ -56,7 +56,7 @@ enum Stage {
 }
 
 impl Pending {
-    pub(super) fn new(line: Line, source: Source, who: String, demands: Demands) -> Pending {
+    pub(super) fn new(line: ByteStream, source: Source, who: String, demands: Demands) -> Pending {
         Pending {
             line,
             source,

@@ -16,7 +16,7 @@ use super::lane::Lane;
 
 /// How many messages are checked for their release at each call, the oldest first. If there is no
 /// free memory, all are checked.
-const GLANCE: usize = 8;
+const RELEASES_CHECKED: usize = 8;
 
 /// The maximum number of bytes returned to the system in one call, because other threads wait
 /// meanwhile.
@@ -90,7 +90,7 @@ impl Arena {
         }
         let mut book = self.book();
         book.is_used = true;
-        book.collect(self.released(), GLANCE);
+        book.collect(self.released(), RELEASES_CHECKED);
         let first = book.first_fit(count).or_else(|| {
             book.collect(self.released(), usize::MAX);
             book.first_fit(count)

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use mgn_sys::{fork, futex, Mapping};
 
-use super::news::{self, Real, Sleep, Slot};
+use super::notify::{self, Real, Sleep, Slot};
 use crate::block::ALIGN;
 use crate::message::Owner;
 use crate::peer::Peer;
@@ -239,14 +239,14 @@ impl Lane {
     pub(crate) fn watch_reader(&self, how: Option<Sleep>) {
         let word = self.control.word(self.base + READER_SLEEPS);
         match how {
-            Some(how) => news::announce::<Real>(word, how),
+            Some(how) => notify::announce::<Real>(word, how),
             None => word.store(0, Ordering::Relaxed),
         }
     }
 
     /// Asks to be woken when the reader returns something.
     pub(crate) fn watch_writer(&self) {
-        news::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
+        notify::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
     }
 
     /// The message of at most `max` bytes in a chunk that the writer has described.
@@ -408,7 +408,7 @@ impl Lane {
 
     fn sleep(&self, word: usize, timeout: Duration, ready: impl FnOnce() -> bool) {
         let word = self.control.word(self.base + word);
-        news::announce::<Real>(word, Sleep::Deep);
+        notify::announce::<Real>(word, Sleep::Deep);
         if ready() {
             word.store(0, Ordering::Relaxed);
         } else {
@@ -418,7 +418,7 @@ impl Lane {
 
     fn wake(&self, word: usize) {
         let word = self.control.word(self.base + word);
-        if news::wake::<Real>(word) {
+        if notify::wake::<Real>(word) {
             self.ring(word);
         }
     }
@@ -426,7 +426,7 @@ impl Lane {
     #[inline]
     fn wake_after(&self, word: usize, can_wait: bool) {
         let word = self.control.word(self.base + word);
-        if news::wake_after::<Real>(word, can_wait) {
+        if notify::wake_after::<Real>(word, can_wait) {
             self.ring(word);
         }
     }

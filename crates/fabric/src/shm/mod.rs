@@ -12,7 +12,7 @@ mod hostile;
 mod inline;
 mod lane;
 mod multicast;
-mod news;
+mod notify;
 mod pool;
 mod receiver;
 mod region;
@@ -29,8 +29,8 @@ pub(crate) use inline::{more_slots, INLINE};
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
 pub use multicast::{Member, Multicast};
 #[cfg(test)]
-pub(crate) use news::checked::Checked;
-pub(crate) use news::{Atomic, Atomics, Real, Sleep};
+pub(crate) use notify::checked::Checked;
+pub(crate) use notify::{Atomic, Atomics, Real, Sleep};
 pub(crate) use pool::{Pool, Span};
 
 use crate::config::Sizes;

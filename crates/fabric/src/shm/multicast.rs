@@ -19,7 +19,7 @@ use super::region::{announce, Known, FIRST_ID};
 use super::sender::{ShmSender, HELD_TOO_LONG, SPENT};
 use crate::block::ALIGN;
 use crate::config::PAGE;
-use crate::connection::{Place, Room, SendEnd};
+use crate::connection::{MemorySource, Room, SendEnd};
 use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::{Error, Reservation, Sender};
@@ -28,7 +28,7 @@ use crate::{Error, Reservation, Sender};
 const SLOT: usize = 0;
 
 /// The interval at which the writer checks all servers, while it sleeps on one that lags.
-const LOOK: Duration = Duration::from_millis(1);
+const READER_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// While the writer sends further messages, sleeping servers are woken once for this many messages.
 const AT_ONCE: u32 = 4;
@@ -145,7 +145,7 @@ impl Multicast {
         follows: bool,
         mut failed: impl FnMut(usize, Error),
     ) -> Result<(), Error> {
-        let Place::Chunk { chunk, offset } = *self.writer.place(reservation, used)? else {
+        let MemorySource::Chunk { chunk, offset } = *self.writer.place(reservation, used)? else {
             return Err(SPENT);
         };
         let message = Descriptor {
@@ -225,7 +225,7 @@ impl End {
         Room {
             ptr: self.memory.map.range(start, capacity),
             capacity: capacity.min(self.message_max),
-            place: Place::Chunk { chunk, offset },
+            place: MemorySource::Chunk { chunk, offset },
         }
     }
 
@@ -248,8 +248,11 @@ impl End {
                 match slowest {
                     // Another thread may be waiting for a slot there on the same word, so the word
                     // stays set.
-                    Some(reader) => reader.sender.lane().writer_sleep(LOOK, || false),
-                    None => thread::sleep(LOOK),
+                    Some(reader) => reader
+                        .sender
+                        .lane()
+                        .writer_sleep(READER_CHECK_INTERVAL, || false),
+                    None => thread::sleep(READER_CHECK_INTERVAL),
                 }
                 turn.woke();
             }
@@ -306,7 +309,7 @@ impl SendEnd for End {
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
-        let Place::Chunk { chunk, offset } = room.place else {
+        let MemorySource::Chunk { chunk, offset } = room.place else {
             return Err(SPENT);
         };
         self.book().pool.commit(chunk);
@@ -316,8 +319,8 @@ impl SendEnd for End {
         Ok(())
     }
 
-    fn cancel(&self, place: Place) {
-        let Place::Chunk { chunk, offset } = place else {
+    fn cancel(&self, place: MemorySource) {
+        let MemorySource::Chunk { chunk, offset } = place else {
             return;
         };
         if self.owner == fork::generation() {

@@ -8,7 +8,7 @@ use super::lane::{Descriptor, Lane, IN_REGION, SLOTS};
 use super::pool::{Pool, Span};
 use super::region::Regions;
 use crate::block::ALIGN;
-use crate::connection::{Place, Room, SendEnd};
+use crate::connection::{MemorySource, Room, SendEnd};
 use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::Error;
@@ -99,7 +99,7 @@ impl ShmSender {
             return Ok(found.map(|(slot, ptr, size)| Room {
                 ptr,
                 capacity: size.min(self.max),
-                place: Place::Region { slot },
+                place: MemorySource::Region { slot },
             }));
         }
         let span = book
@@ -114,7 +114,7 @@ impl ShmSender {
         Room {
             ptr: self.lane.pool().map.range(start, capacity),
             capacity: capacity.min(self.message_max),
-            place: Place::Chunk {
+            place: MemorySource::Chunk {
                 chunk: span.chunk,
                 offset: span.offset,
             },
@@ -168,7 +168,7 @@ impl ShmSender {
             return Ok(None);
         };
         let message = match room.place {
-            Place::Chunk { chunk, offset } => {
+            MemorySource::Chunk { chunk, offset } => {
                 book.pool.commit(chunk);
                 Descriptor {
                     place: chunk,
@@ -176,7 +176,7 @@ impl ShmSender {
                     len: used as u32,
                 }
             }
-            Place::Region { slot } => {
+            MemorySource::Region { slot } => {
                 let regions = book.regions.as_mut().ok_or(SPENT)?;
                 let id = regions.commit(slot);
                 Descriptor {
@@ -185,12 +185,12 @@ impl ShmSender {
                     len: used as u32,
                 }
             }
-            Place::Heap(_) | Place::Spent => return Err(SPENT),
+            MemorySource::Heap(_) | MemorySource::Spent => return Err(SPENT),
         };
         book.put(&self.lane, message);
         drop(book);
         match room.place {
-            Place::Chunk { chunk, offset } => {
+            MemorySource::Chunk { chunk, offset } => {
                 let end = (offset as usize + used)
                     .next_multiple_of(ALIGN)
                     .min(self.chunk as usize);
@@ -200,7 +200,7 @@ impl ShmSender {
                 });
             }
             _ => {
-                room.place = Place::Spent;
+                room.place = MemorySource::Spent;
                 room.capacity = 0;
             }
         }
@@ -274,21 +274,21 @@ impl SendEnd for ShmSender {
         }
     }
 
-    fn cancel(&self, place: Place) {
+    fn cancel(&self, place: MemorySource) {
         if !self.peer.ours() {
             return;
         }
         match place {
-            Place::Chunk { chunk, offset } => {
+            MemorySource::Chunk { chunk, offset } => {
                 let is_released = |chunk, sent| self.lane.released(chunk) == sent;
                 self.book().pool.give(Span { chunk, offset }, is_released);
             }
-            Place::Region { slot } => {
+            MemorySource::Region { slot } => {
                 if let Some(regions) = &mut self.book().regions {
                     regions.cancel(slot);
                 }
             }
-            Place::Heap(_) | Place::Spent => return,
+            MemorySource::Heap(_) | MemorySource::Spent => return,
         }
         // Another thread of this process may wait for this space.
         self.lane.wake_writer();

@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
-use super::{frame, parse_header, Home, HEADER};
+use super::{frame, parse_header, ReceivePool, HEADER};
 use crate::block::{Block, ALIGN};
 use crate::connection::ReceiveEnd;
 use crate::message::{Filled, Owner};
@@ -23,7 +23,7 @@ const EXACT: usize = 16 << 10;
 pub(crate) struct StreamReceiver {
     peer: Arc<Peer>,
     max: usize,
-    home: Arc<Home>,
+    receive_pool: Arc<ReceivePool>,
     /// The buffer that is being filled. `end` bytes have been received, and those before `start`
     /// handed out.
     current: Option<Arc<Filled>>,
@@ -63,7 +63,7 @@ impl StreamReceiver {
         StreamReceiver {
             peer,
             max: max as usize,
-            home: Arc::new(Home::new(buffer, pool, large_most)),
+            receive_pool: Arc::new(ReceivePool::new(buffer, pool, large_most)),
             current: None,
             start: 0,
             end: 0,
@@ -83,7 +83,7 @@ impl StreamReceiver {
         current.block().read(self.start, &mut bytes);
         let len = parse_header(bytes, self.max)?;
         let frame = frame(len);
-        if frame > self.home.buffer() {
+        if frame > self.receive_pool.buffer() {
             return Ok(Next::Large(len));
         }
         if have < frame {
@@ -101,7 +101,7 @@ impl StreamReceiver {
     /// false if no buffer became free in time.
     fn make_room(&mut self, frame: usize, deadline: &Deadline) -> Result<bool, Error> {
         let have = self.end - self.start;
-        let size = self.home.buffer();
+        let size = self.receive_pool.buffer();
         if let Some(current) = &mut self.current {
             let alone = Arc::get_mut(current).is_some();
             if alone && (have == 0 || size - self.start < frame) {
@@ -124,30 +124,32 @@ impl StreamReceiver {
         if have == 0 {
             self.current = None;
         }
-        let home = self.home.clone();
-        let Some(block) = self.patiently(deadline, |slice| home.take(slice))? else {
+        let receive_pool = self.receive_pool.clone();
+        let Some(block) = self.patiently(deadline, |slice| receive_pool.take(slice))? else {
             return Ok(false);
         };
         if let Some(old) = &self.current {
             old.block().copy_to(self.start, &block, 0, have);
         }
-        self.current = Some(Arc::new(Filled::new(block, Some((home, false)))));
+        self.current = Some(Arc::new(Filled::new(block, Some((receive_pool, false)))));
         (self.start, self.end) = (0, have);
         Ok(true)
     }
 
     /// Moves the buffered beginning of a long message to its own block.
     fn begin_large(&mut self, len: usize, deadline: &Deadline) -> Result<bool, Error> {
-        let home = self.home.clone();
+        let receive_pool = self.receive_pool.clone();
         let whole = frame(len) - HEADER;
-        let Some(block) = self.patiently(deadline, |slice| home.take_large(whole, slice))? else {
+        let Some(block) =
+            self.patiently(deadline, |slice| receive_pool.take_large(whole, slice))?
+        else {
             return Ok(false);
         };
         // The frame is incomplete, so all buffered bytes belong to it.
         let got = self.end - self.start - HEADER;
         let mut large = Large { block, len, got: 0 };
         while large.block.size() < got {
-            home.grow(&mut large.block, 0, whole)?;
+            receive_pool.grow(&mut large.block, 0, whole)?;
         }
         if let Some(current) = &self.current {
             current
@@ -168,7 +170,12 @@ impl StreamReceiver {
         let whole = frame(large.len) - HEADER;
         while large.got < whole {
             let is_full = large.got == large.block.size();
-            if is_full && self.home.grow(&mut large.block, large.got, whole).is_err() {
+            if is_full
+                && self
+                    .receive_pool
+                    .grow(&mut large.block, large.got, whole)
+                    .is_err()
+            {
                 self.large = Some(large);
                 return Err(Errno::NOMEM);
             }
@@ -183,7 +190,7 @@ impl StreamReceiver {
         }
         let Large { block, len, .. } = large;
         let pointer = block.range(0, len);
-        let filled = Filled::new(block, Some((self.home.clone(), true)));
+        let filled = Filled::new(block, Some((self.receive_pool.clone(), true)));
         Ok(Some(Message::new(
             pointer,
             len,
@@ -258,7 +265,7 @@ impl StreamReceiver {
     /// Reads once into the current buffer, which has space for the current frame.
     fn fill(&mut self, frame: usize) -> Result<(), Errno> {
         let missing = frame - (self.end - self.start);
-        let room = self.home.buffer() - self.end;
+        let room = self.receive_pool.buffer() - self.end;
         let want = if missing >= EXACT { missing } else { room };
         if let Some(current) = &self.current {
             // SAFETY: the range from `end` on is inside the block and initialised, because blocks

@@ -9,14 +9,14 @@ use rustix::event::PollFlags;
 use rustix::net::Shutdown;
 
 use super::{frame, header, HEADER};
-use crate::block::{Stock, HEAD};
-use crate::connection::{Place, Room, SendEnd};
+use crate::block::{BlockPool, HEAD};
+use crate::connection::{MemorySource, Room, SendEnd};
 use crate::peer::Peer;
 use crate::Error;
 
 pub(crate) struct StreamSender {
     peer: Arc<Peer>,
-    stock: Stock,
+    pool: BlockPool,
     /// Locked while a frame is written. Holds the error that ended the stream.
     out: Mutex<Option<Error>>,
     waited: AtomicU64,
@@ -27,7 +27,7 @@ impl StreamSender {
         let chunk = chunk.min(message_max) as usize;
         StreamSender {
             peer,
-            stock: Stock::new(chunk, max as usize),
+            pool: BlockPool::new(chunk, max as usize),
             out: Mutex::new(None),
             waited: AtomicU64::new(0),
         }
@@ -62,11 +62,11 @@ impl StreamSender {
 
 impl SendEnd for StreamSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        self.stock.reserve(len)
+        self.pool.reserve(len)
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
-        let Place::Heap(block) = &mut room.place else {
+        let MemorySource::Heap(block) = &mut room.place else {
             return Err(Error::Misuse("nothing is left of this reservation"));
         };
         let bytes = block.bytes_mut(HEAD - HEADER, frame(used));
@@ -80,8 +80,8 @@ impl SendEnd for StreamSender {
             .inspect_err(|error| *out = Some(error.again()))
     }
 
-    fn cancel(&self, place: Place) {
-        self.stock.cancel(place);
+    fn cancel(&self, place: MemorySource) {
+        self.pool.cancel(place);
     }
 
     fn close(&self) {
@@ -91,7 +91,7 @@ impl SendEnd for StreamSender {
     }
 
     fn max(&self) -> usize {
-        self.stock.max()
+        self.pool.max()
     }
 
     fn waited(&self) -> u64 {

@@ -5,13 +5,13 @@ use std::ptr::NonNull;
 
 use super::super::carrier::{Body, Carrier};
 use super::super::head::{Head, Kind, FETCHED, SHOW};
+use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::State;
 use super::super::settings::AUTO;
-use super::super::LinkId;
 use super::choice::{bit_of, Copies};
 use super::receiving::{finish_received, Inbound, Target};
-use super::remote::Errand;
+use super::remote::RmaFrame;
 use super::{Engine, Link};
 use crate::Error;
 
@@ -177,7 +177,7 @@ impl<C: Carrier> Engine<C> {
         }
         let flags = if is_read { FETCHED } else { 0 };
         match is_answer {
-            true => link.remote.push_back(Errand::Say(Head {
+            true => link.remote.push_back(RmaFrame::Say(Head {
                 flags,
                 ..Head::new(Kind::Remote, id, 0)
             })),

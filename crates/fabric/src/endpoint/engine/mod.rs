@@ -15,13 +15,13 @@ mod sending;
 
 use std::collections::{HashMap, VecDeque};
 
-use super::carrier::{Body, Carrier, Far};
+use super::carrier::{Body, Carrier, FarEnd};
 use super::head::{Head, Kind};
+use super::link_id::LinkId;
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
-use super::remote::Key;
+use super::remote_key::Key;
 use super::settings::AUTO;
-use super::LinkId;
 use crate::shm::SHORT;
 use crate::Error;
 
@@ -29,9 +29,9 @@ use choice::Choice;
 use fetching::Fetch;
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes, Caught};
-use remote::{Errand, Exposed};
-pub use sending::How;
+use remote::{Exposed, RmaFrame};
 use sending::Outgoing;
+pub use sending::SendOptions;
 
 /// The maximum number of answers that wait to be sent. Without it, a peer that sends requests and
 /// reads no answers would fill our memory.
@@ -40,10 +40,10 @@ const ANSWERS_MAX: usize = 1 << 18;
 /// The maximum number of frames read from a link whose peer is gone. A link cannot hold as many.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// The number of frames read from one link before the next link has its turn; `CROWDED_TURN`
+/// The number of frames read from one link before the next link has its turn; `FRAMES_PER_CROWDED_TURN`
 /// applies while many links wait.
-const TURN: usize = 32;
-const CROWDED_TURN: usize = 4;
+const FRAMES_PER_TURN: usize = 32;
+const FRAMES_PER_CROWDED_TURN: usize = 4;
 
 pub(crate) struct Engine<C> {
     links: Vec<Slot<C>>,
@@ -85,7 +85,7 @@ pub(crate) struct Link<C> {
     /// Free indices of `outgoing`.
     spare: Vec<u32>,
     answers: VecDeque<Head>,
-    remote: VecDeque<Errand>,
+    remote: VecDeque<RmaFrame>,
     /// The numbers of our requests in progress (`asked`), and of the peer's (`serving`).
     asked: u32,
     serving: u32,
@@ -119,7 +119,7 @@ impl<C: Carrier> Engine<C> {
             fetching: VecDeque::new(),
             exposed: HashMap::new(),
             is_untold: false,
-            turn: TURN,
+            turn: FRAMES_PER_TURN,
             partings: 0,
             is_open: false,
             awaited: 0,
@@ -170,7 +170,11 @@ impl<C: Carrier> Engine<C> {
 
     /// Sets whether many links wait for their turn.
     pub(crate) fn set_crowded(&mut self, is_crowded: bool) {
-        self.turn = if is_crowded { CROWDED_TURN } else { TURN };
+        self.turn = if is_crowded {
+            FRAMES_PER_CROWDED_TURN
+        } else {
+            FRAMES_PER_TURN
+        };
     }
 
     /// The reason why the link does not exist.
@@ -196,7 +200,7 @@ impl<C: Carrier> Engine<C> {
     /// Whether there is no peer, and none is expected.
     pub(crate) fn is_alone(&self) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
-        self.awaited == 0 && links.all(|link| link.carrier.far() != Far::Peer)
+        self.awaited == 0 && links.all(|link| link.carrier.far() != FarEnd::Peer)
     }
 
     /// Sets the number of peers that are expected and have not connected yet. Receives from any
@@ -327,7 +331,7 @@ impl<C: Carrier> Engine<C> {
 
     /// Tells all peers about the credit that we have returned to them. Cheap if there is none.
     #[inline]
-    pub(crate) fn tell_all(&mut self) {
+    pub(crate) fn return_credits(&mut self) {
         if std::mem::take(&mut self.is_untold) {
             for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
                 // An error means that the peer is gone. The next read from the link detects that.
@@ -404,7 +408,7 @@ impl<C: Carrier> Engine<C> {
         }
         self.links[id.index as usize].end = Some(error.again());
         self.ended.push(id);
-        let was_peer = link.carrier.far() == Far::Peer;
+        let was_peer = link.carrier.far() == FarEnd::Peer;
         let is_alone = was_peer && self.is_alone();
         if is_alone {
             self.be_left();

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-use super::super::carrier::{Body, Carrier, Far};
+use super::super::carrier::{Body, Carrier, FarEnd};
 use super::super::head::{Head, Kind, ACTIVE, ANSWER, OFFER, SYNC};
+use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::{Ops, Request, State, Status};
 use super::super::queue::{Queues, Unexpected, Wanted, What};
-use super::super::remote::Key;
-use super::super::LinkId;
+use super::super::remote_key::Key;
 use super::choice::Copies;
 use super::fetching::{Fetch, SLICE};
 use super::{alone, Engine, Link};
@@ -177,7 +177,7 @@ impl<C: Carrier> Engine<C> {
                     .filter(|link| link.id == from)
                 {
                     None => Some(self.why_gone(from)),
-                    Some(link) if link.carrier.far() == Far::Nobody => Some(Error::NoPeer),
+                    Some(link) if link.carrier.far() == FarEnd::Nobody => Some(Error::NoPeer),
                     Some(link) if link.is_full() => Some(Error::Starved(link.queued)),
                     Some(_) => None,
                 }
@@ -187,7 +187,7 @@ impl<C: Carrier> Engine<C> {
                     .links
                     .iter()
                     .filter_map(|slot| slot.link.as_ref())
-                    .filter(|link| link.carrier.far() != Far::Nobody)
+                    .filter(|link| link.carrier.far() != FarEnd::Nobody)
                     .peekable();
                 if links.peek().is_none() {
                     return Some(Error::Closed("this end".into()));
@@ -579,7 +579,7 @@ impl<C: Carrier> Engine<C> {
             .links
             .iter()
             .filter_map(|slot| slot.link.as_ref())
-            .filter(|link| link.carrier.far() != Far::Nobody)
+            .filter(|link| link.carrier.far() != FarEnd::Nobody)
             .map(|link| (link.id, link.is_full()))
             .collect();
         let all_full = links.iter().all(|(_, full)| *full);

@@ -6,11 +6,11 @@
 
 use super::super::carrier::{Body, Carrier, Sent};
 use super::super::head::{Head, Kind, ANSWER, FETCHED, FOLLOWS, GET, PUT, REMOTE, SYNC};
+use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::{Request, State};
-use super::super::remote::{Key, KEY};
+use super::super::remote_key::{Key, KEY};
 use super::super::settings::NEVER;
-use super::super::LinkId;
 use super::receiving::{matched, Inbound, Target};
 use super::sending::{nothing, Outgoing, Phase};
 use super::{Engine, Link};
@@ -24,7 +24,7 @@ const NOT_OFFERED: u16 = 1;
 const OUT_OF_RANGE: u16 = 2;
 
 /// A message about requests that waits to be sent. The order is kept.
-pub(super) enum Errand {
+pub(super) enum RmaFrame {
     /// The number of our request to send.
     Ask(u32),
     Say(Head),
@@ -32,7 +32,7 @@ pub(super) enum Errand {
 
 /// A place in offered memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RemoteRange {
     pub(super) key: Key,
     pub(super) offset: u64,
 }
@@ -97,7 +97,7 @@ impl<C: Carrier> Engine<C> {
         self.ask_remote(
             to,
             PUT | SYNC | follows,
-            Place { key, offset },
+            RemoteRange { key, offset },
             memory,
             request,
         );
@@ -121,11 +121,24 @@ impl<C: Carrier> Engine<C> {
         };
         let request = self.ops.begin_receive(memory.clone());
         matched(&mut self.ops, request.index, to, 0, len);
-        self.ask_remote(to, GET | fetches, Place { key, offset }, memory, request);
+        self.ask_remote(
+            to,
+            GET | fetches,
+            RemoteRange { key, offset },
+            memory,
+            request,
+        );
         Ok(request)
     }
 
-    fn ask_remote(&mut self, to: LinkId, flags: u8, place: Place, memory: Memory, op: Request) {
+    fn ask_remote(
+        &mut self,
+        to: LinkId,
+        flags: u8,
+        place: RemoteRange,
+        memory: Memory,
+        op: Request,
+    ) {
         let link = self.links[to.index as usize].link.as_mut();
         let link = link.expect("the caller has it");
         let len = memory.len();
@@ -144,32 +157,32 @@ impl<C: Carrier> Engine<C> {
         if flags & GET != 0 {
             link.inbound.push(Inbound::answer(number, len, op.index));
         }
-        link.remote.push_back(Errand::Ask(number));
+        link.remote.push_back(RmaFrame::Ask(number));
         if let Err(error) = self.send_on(to.index as usize) {
             self.fail(to, error);
         }
     }
 
-    /// Sends the first errand. Returns false if that is not possible now.
-    pub(super) fn run_errand(&mut self, index: usize) -> Result<bool, Error> {
+    /// Sends the first frame about a request. Returns false if that is not possible now.
+    pub(super) fn send_rma(&mut self, index: usize) -> Result<bool, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let number = match link.remote.front() {
             None => return Ok(false),
-            Some(Errand::Say(head)) => {
+            Some(RmaFrame::Say(head)) => {
                 let sent = link.carrier.send(head, nothing())?;
                 if sent == Sent::Done {
                     link.remote.pop_front();
                 }
                 return Ok(sent == Sent::Done);
             }
-            Some(Errand::Ask(number)) => *number,
+            Some(RmaFrame::Ask(number)) => *number,
         };
         if link.asked >= ASKED {
             // Answers, which the peer waits for, overtake our requests.
             let Some(at) = link
                 .remote
                 .iter()
-                .position(|errand| matches!(errand, Errand::Say(_)))
+                .position(|frame| matches!(frame, RmaFrame::Say(_)))
             else {
                 return Ok(false);
             };
@@ -229,7 +242,7 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// Decodes a request, and finds its memory, or the code of its refusal.
-    fn find(&self, body: &Body) -> Result<(Place, usize, u64, Result<Memory, u16>), Error> {
+    fn find(&self, body: &Body) -> Result<(RemoteRange, usize, u64, Result<Memory, u16>), Error> {
         let wrong = || Error::PeerMisbehaved("a request makes no sense");
         let start = body
             .as_ptr()
@@ -239,7 +252,7 @@ impl<C: Carrier> Engine<C> {
         // SAFETY: the body has `REMOTE` bytes. They are copied before they are checked.
         unsafe { std::ptr::copy_nonoverlapping(start, bytes.as_mut_ptr(), REMOTE) };
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        let place = Place {
+        let place = RemoteRange {
             key: Key(std::array::from_fn(|i| bytes[i])),
             offset: long(KEY),
         };
@@ -289,7 +302,8 @@ impl<C: Carrier> Engine<C> {
             other => {
                 link.serving -= 1;
                 let handler = other.err().unwrap_or(0);
-                link.remote.push_back(Errand::Say(Head { handler, ..say }));
+                link.remote
+                    .push_back(RmaFrame::Say(Head { handler, ..say }));
                 return Ok(());
             }
         };
@@ -310,7 +324,7 @@ impl<C: Carrier> Engine<C> {
         match start {
             Some(start) => {
                 let value = start as u64;
-                link.remote.push_back(Errand::Say(Head { value, ..say }));
+                link.remote.push_back(RmaFrame::Say(Head { value, ..say }));
                 link.outgoing(number)?.phase = Phase::Offered;
             }
             None => link.pushing.push_back(number),

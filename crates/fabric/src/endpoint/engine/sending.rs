@@ -4,18 +4,18 @@ use std::ptr::NonNull;
 
 use super::super::carrier::{Carrier, Sent};
 use super::super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, OFFER, SHOW, SYNC};
+use super::super::link_id::LinkId;
 use super::super::memory::{Memory, Payload};
 use super::super::ops::{Request, State, Status};
 use super::super::settings::{AUTO, NEVER};
-use super::super::LinkId;
-use super::remote::Place;
+use super::remote::RemoteRange;
 use super::{Engine, Link};
 use crate::shm::Extent;
 use crate::Error;
 
 /// How a message is to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct How {
+pub struct SendOptions {
     /// The send ends when the receiver has matched the message, not when its memory may be used
     /// again.
     pub sync: bool,
@@ -34,7 +34,7 @@ pub(super) struct Outgoing {
     /// The peer was told the message's address.
     pub(super) is_shown: bool,
     /// The offered memory of a request or its answer.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<RemoteRange>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl<C: Carrier> Engine<C> {
         to: LinkId,
         head: Head,
         memory: Memory,
-        how: How,
+        how: SendOptions,
     ) -> Result<Option<Request>, Error> {
         let Some(link) = self
             .links
@@ -281,7 +281,7 @@ impl<C: Carrier> Engine<C> {
             link.answers.pop_front();
             happened = true;
         }
-        while self.run_errand(index)? {
+        while self.send_rma(index)? {
             happened = true;
         }
         loop {

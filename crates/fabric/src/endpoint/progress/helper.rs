@@ -15,15 +15,15 @@ use std::time::Duration;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags};
 
-use super::{Shared, State, NAP};
+use super::{Shared, State, SLEEP_MAX};
 use crate::wait::poll;
 
 /// The interval between two checks while the helper watches: the first one, and the longest one.
-const WATCH: Duration = Duration::from_micros(50);
-const WATCH_MAX: Duration = Duration::from_micros(400);
+const WATCH_INTERVAL: Duration = Duration::from_micros(50);
+const WATCH_INTERVAL_MAX: Duration = Duration::from_micros(400);
 
 /// Iterations of each check whether the program calls: a microsecond or two.
-const GLANCE: u32 = 64;
+const CALL_CHECK_POLLS: u32 = 64;
 
 impl Shared {
     pub(super) fn kick_helper(&self) {
@@ -48,7 +48,7 @@ impl Shared {
     /// The helper's main loop.
     pub(super) fn help(&self) {
         self.state.be_guest();
-        let (mut is_watching, mut interval) = (false, WATCH);
+        let (mut is_watching, mut interval) = (false, WATCH_INTERVAL);
         // If the program may have stopped calling: its number of calls at that time.
         let mut doubt = None;
         // The program's number of calls when the helper was last woken.
@@ -60,8 +60,8 @@ impl Shared {
             }
             let woken = match (is_watching, doubt) {
                 (true, None) => self.nap(&self.kick, interval),
-                (true, Some(_)) => self.nap(&self.kick, WATCH),
-                (false, _) => self.nap(&self.helper_at, NAP),
+                (true, Some(_)) => self.nap(&self.kick, WATCH_INTERVAL),
+                (false, _) => self.nap(&self.helper_at, SLEEP_MAX),
             };
             let calls = self.looks.load(Ordering::Relaxed);
             let was_doubted = doubt.take();
@@ -79,8 +79,8 @@ impl Shared {
             };
             let Some(mut state) = state else {
                 interval = match is_watching {
-                    true => (interval * 2).min(WATCH_MAX),
-                    false => WATCH,
+                    true => (interval * 2).min(WATCH_INTERVAL_MAX),
+                    false => WATCH_INTERVAL,
                 };
                 is_watching = true;
                 self.is_watching.store(true, Ordering::Relaxed);
@@ -95,14 +95,14 @@ impl Shared {
             self.ask(&mut state);
             if std::mem::take(&mut state.is_often) {
                 is_watching = true;
-                interval = WATCH;
+                interval = WATCH_INTERVAL;
             } else if is_watching {
                 is_watching = false;
             } else if woken && !state.is_asleep {
                 let seen = self.looks.load(Ordering::Relaxed);
                 let events = self.events(Duration::ZERO);
                 self.handle(&mut state, &events);
-                self.tell(&mut state);
+                self.wake_program(&mut state);
                 let has_handled = !state.engine.active.is_empty();
                 drop(state);
                 self.run_handlers();
@@ -112,20 +112,20 @@ impl Shared {
                 last = seen;
                 is_watching = (is_calling || may_call) && !has_handled;
                 doubt = (is_watching && may_call).then_some(seen);
-                interval = WATCH;
+                interval = WATCH_INTERVAL;
             }
             self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
             is_fetching = state.engine.is_fetching();
             if !is_watching {
-                state.engine.tell_all();
+                state.engine.return_credits();
                 let happened = state.go_on(&self.sockets);
                 if !state.is_asleep {
                     self.arm_all(&mut state);
                 }
                 self.sweep(&mut state);
                 if woken || happened {
-                    self.tell(&mut state);
+                    self.wake_program(&mut state);
                 }
                 is_fetching = state.engine.is_fetching();
                 drop(state);
@@ -139,7 +139,7 @@ impl Shared {
         let seen = self.looks.load(Ordering::Relaxed);
         let waits = self.waiters.load(Ordering::Relaxed) > 0;
         waits
-            || (0..GLANCE).any(|_| {
+            || (0..CALL_CHECK_POLLS).any(|_| {
                 std::hint::spin_loop();
                 self.state.is_inside() || self.looks.load(Ordering::Relaxed) != seen
             })
@@ -158,7 +158,7 @@ impl Shared {
             if state.is_stopping || !state.engine.fetch_some() {
                 return;
             }
-            self.tell(&mut state);
+            self.wake_program(&mut state);
             drop(state);
             // Give the program's threads a chance to take the lock.
             std::thread::yield_now();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 
 use super::super::link::AnyLink;
-use super::super::LinkId;
-use super::{Shared, NAP};
+use super::super::link_id::LinkId;
+use super::{Shared, SLEEP_MAX};
 use crate::peer::Peer;
 use crate::wait::{poll, Deadline};
 
@@ -44,7 +44,7 @@ impl Shared {
                     .iter()
                     .map(|socket| wanted(socket.socket()))
                     .collect();
-                let _ = poll(&mut fds, deadline.left(NAP));
+                let _ = poll(&mut fds, deadline.left(SLEEP_MAX));
             }
         }
     }

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use rustix::event::epoll::Event;
 
 use super::super::link::AnyLink;
-use super::super::LinkId;
-use super::{watch_room, State, DUE_TURNS, HOT_MAX, OF_PROCESS};
+use super::super::link_id::LinkId;
+use super::{watch_room, State, DUE_LINKS_PER_LOOK, HOT_MAX, OF_PROCESS};
 use crate::shm::Sleep;
 
 impl State {
@@ -95,7 +95,7 @@ impl State {
     /// Makes progress on some of the due links. Returns whether anything happened.
     fn take_turns(&mut self, sockets: &OwnedFd) -> bool {
         let mut happened = false;
-        for _ in 0..self.due.len().min(DUE_TURNS) {
+        for _ in 0..self.due.len().min(DUE_LINKS_PER_LOOK) {
             let Some(id) = self.due.pop_front() else {
                 break;
             };

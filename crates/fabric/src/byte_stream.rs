@@ -13,7 +13,7 @@ use crate::seal::Seal;
 use crate::wait::{ready, Deadline};
 
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ByteStream {
     socket: OwnedFd,
     /// Set if everything is encrypted.
     pub(crate) seal: Option<Box<Seal>>,
@@ -22,18 +22,18 @@ pub(crate) struct Line {
     pub(crate) is_awaiting: AtomicBool,
 }
 
-impl Line {
+impl ByteStream {
     /// A line without encryption.
-    pub(crate) fn clear(socket: OwnedFd) -> Line {
-        Line::new(socket, None)
+    pub(crate) fn clear(socket: OwnedFd) -> ByteStream {
+        ByteStream::new(socket, None)
     }
 
-    pub(crate) fn sealed(socket: OwnedFd, seal: Seal) -> Line {
-        Line::new(socket, Some(Box::new(seal)))
+    pub(crate) fn sealed(socket: OwnedFd, seal: Seal) -> ByteStream {
+        ByteStream::new(socket, Some(Box::new(seal)))
     }
 
-    fn new(socket: OwnedFd, seal: Option<Box<Seal>>) -> Line {
-        Line {
+    fn new(socket: OwnedFd, seal: Option<Box<Seal>>) -> ByteStream {
+        ByteStream {
             socket,
             seal,
             is_awaiting: AtomicBool::new(true),
@@ -138,7 +138,7 @@ impl Line {
     }
 }
 
-impl AsFd for Line {
+impl AsFd for ByteStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

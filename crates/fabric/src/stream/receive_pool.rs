@@ -9,7 +9,7 @@ use crate::Error;
 /// The receiver's memory. Buffers are made when they are first needed, up to the agreed number, and
 /// are returned when their last message is dropped.
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct ReceivePool {
     buffer: usize,
     most: usize,
     large_most: usize,
@@ -30,11 +30,11 @@ struct State {
 /// The number of long messages' blocks that are kept.
 const LARGE_KEPT: usize = 2;
 
-impl Home {
+impl ReceivePool {
     /// Lends up to `pool` bytes in buffers of `buffer` bytes, but at least two buffers. For longer
     /// messages, lends up to `large_most` bytes more.
-    pub(crate) fn new(buffer: usize, pool: usize, large_most: usize) -> Home {
-        Home {
+    pub(crate) fn new(buffer: usize, pool: usize, large_most: usize) -> ReceivePool {
+        ReceivePool {
             buffer,
             most: (pool / buffer).max(2),
             large_most,
@@ -135,31 +135,35 @@ mod tests {
 
     #[test]
     fn lends_no_more_than_agreed() {
-        let home = Home::new(1000, 2500, 5000);
-        let first = home.take(Duration::ZERO).unwrap().unwrap();
-        let _second = home.take(Duration::ZERO).unwrap().unwrap();
-        assert!(home.take(Duration::from_millis(1)).is_none());
-        home.give(first, false);
-        assert!(home.take(Duration::ZERO).is_some());
+        let receive_pool = ReceivePool::new(1000, 2500, 5000);
+        let first = receive_pool.take(Duration::ZERO).unwrap().unwrap();
+        let _second = receive_pool.take(Duration::ZERO).unwrap().unwrap();
+        assert!(receive_pool.take(Duration::from_millis(1)).is_none());
+        receive_pool.give(first, false);
+        assert!(receive_pool.take(Duration::ZERO).is_some());
     }
 
     #[test]
     fn long_messages_grow_and_are_bounded() {
-        let home = Home::new(1000, 2000, 5000);
-        let mut block = home.take_large(3500, Duration::ZERO).unwrap().unwrap();
+        let receive_pool = ReceivePool::new(1000, 2000, 5000);
+        let mut block = receive_pool
+            .take_large(3500, Duration::ZERO)
+            .unwrap()
+            .unwrap();
         while block.size() < 3500 {
             let size = block.size();
-            home.grow(&mut block, size, 3500).unwrap();
+            receive_pool.grow(&mut block, size, 3500).unwrap();
         }
         assert_eq!(block.size(), 3500);
         assert!(
-            home.take_large(3500, Duration::ZERO).is_none(),
+            receive_pool.take_large(3500, Duration::ZERO).is_none(),
             "7000 would be too many"
         );
         let place = block.range(0, 1);
-        home.give(block, true);
+        receive_pool.give(block, true);
         assert_eq!(
-            home.take_large(3000, Duration::ZERO)
+            receive_pool
+                .take_large(3000, Duration::ZERO)
                 .unwrap()
                 .unwrap()
                 .range(0, 1),
