@@ -19,7 +19,7 @@ use std::time::Duration;
 pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
 
 /// Bytes of messages in one answer; more than there ever are.
-pub const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
+pub const MESSAGE_BYTES_MAX: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
 /// How long the thread waits for more messages: a context that continues fetches its own, and
 /// failing commands come in groups.
@@ -94,7 +94,7 @@ impl Line {
             }
             // SAFETY: written to the message's own encoder.
             let number = (self.session).message(self.context, QUESTION_BYTES, |e| unsafe {
-                e.mgn_debug_messages(MOST)
+                e.mgn_debug_messages(MESSAGE_BYTES_MAX)
             });
             self.session
                 .answer(self.context, ops::MGN_DEBUG_MESSAGES, number)

@@ -365,7 +365,7 @@ impl Session {
         /// is started again takes a moment.
         const TRIES: u32 = 6;
         /// Before it is looked again whether a server with another driver has the right one.
-        const LONG: Duration = Duration::from_secs(10);
+        const OTHER_DRIVER_RETRY_INTERVAL: Duration = Duration::from_secs(10);
         let mut tries = (None, 0);
         let mut said = String::new();
         let mut opened = None;
@@ -405,7 +405,7 @@ impl Session {
                     if let Some(server) = &server {
                         self.options.say_unfit(tile, server);
                     }
-                    let until = Instant::now() + LONG;
+                    let until = Instant::now() + OTHER_DRIVER_RETRY_INTERVAL;
                     while Instant::now() < until
                         && !self.is_lost()
                         && self.options.server_of(tile) == server

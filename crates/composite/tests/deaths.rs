@@ -20,8 +20,8 @@ const RANKS: usize = 4;
 const VICTIM: usize = 2;
 
 /// How long a rank waits for one that has stopped.
-const SHORT: Duration = Duration::from_millis(1500);
-const LONG: Duration = Duration::from_secs(60);
+const STOPPED_TIMEOUT: Duration = Duration::from_millis(1500);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
 
@@ -39,8 +39,8 @@ const FATES: [Fate; 2] = [Fate::Ends, Fate::Stops];
 impl Fate {
     fn patience(self) -> Duration {
         match self {
-            Fate::Ends => LONG,
-            Fate::Stops => SHORT,
+            Fate::Ends => WAIT_TIMEOUT,
+            Fate::Stops => STOPPED_TIMEOUT,
         }
     }
 
@@ -151,13 +151,13 @@ fn begin_to_meet(member: &Member, number: u64) {
     let words = concat!("Manganese ", env!("CARGO_PKG_VERSION"), "\0");
     let tag = 0x47 << 56 | number << 40 | 0xFFFF;
     for other in (0..RANKS as u32).filter(|other| *other != member.rank()) {
-        let link = member.open(other, LONG).unwrap();
+        let link = member.open(other, WAIT_TIMEOUT).unwrap();
         let endpoint = member.endpoint();
         endpoint
             .send(link, tag, words.as_bytes(), How::default())
             .unwrap();
     }
-    member.endpoint().flush(Some(LONG));
+    member.endpoint().flush(Some(WAIT_TIMEOUT));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn between_drawing_and_compositing() {
             for to in [0, VICTIM] {
                 let terms = terms(schedule, to);
                 let victim = |member: &Member, befall: &dyn Fn()| {
-                    let mut group = by.group(member, 1, LONG);
+                    let mut group = by.group(member, 1, WAIT_TIMEOUT);
                     composite(&mut group, &terms).unwrap();
                     let place = group.draw(&terms).unwrap();
                     place.color.fill(3);
@@ -252,13 +252,13 @@ fn on_another_host_while_frames_differ() {
         let results = members(ranks, |member| {
             let by = By::Hosts(here);
             if member.rank() as usize == victim {
-                let _group = by.group(member, 1, LONG);
+                let _group = by.group(member, 1, WAIT_TIMEOUT);
                 while done.load(Ordering::Acquire) < ranks - 1 {
                     thread::sleep(Duration::from_millis(5));
                 }
                 return Ok(());
             }
-            let mut group = by.group(member, 1, SHORT);
+            let mut group = by.group(member, 1, STOPPED_TIMEOUT);
             let mut frame = |number| {
                 let mut terms = each(number);
                 // Large enough for all to merge.

@@ -15,7 +15,9 @@ use mgn_composite::{
 use mgn_fabric::endpoint::How;
 
 use jobs::members;
-use pictures::{at_once, is_alike, job, merged, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
+use pictures::{
+    at_once, is_alike, job, merged, picture, terms, GROUP_TIMEOUT, PIXELS, WAYS, WIDTH,
+};
 use ways::By;
 
 /// Waits until `wanted` ranks have counted themselves as done.
@@ -250,7 +252,7 @@ fn what_a_failed_group_has_left_behind_does_no_harm() {
             let rank = member.rank() as usize;
             if rank == 1 {
                 // Its piece for rank 0 comes after that has given the frame up.
-                let mut group = by.group(member, 1, PATIENCE);
+                let mut group = by.group(member, 1, GROUP_TIMEOUT);
                 wait_for(&done, 1);
                 let mut other = picture(5, terms.format);
                 other.depth.fill(0);
@@ -267,7 +269,7 @@ fn what_a_failed_group_has_left_behind_does_no_harm() {
                 done.fetch_add(1, Ordering::AcqRel);
                 wait_for(&done, 2);
             }
-            let mut group = by.group(member, 2, PATIENCE);
+            let mut group = by.group(member, 2, GROUP_TIMEOUT);
             let mine = picture(rank, terms.format);
             group
                 .composite(mine.borrowed(), &terms)
@@ -691,7 +693,7 @@ fn ranks_of_another_release_are_an_error() {
         let results = members(3, |member| {
             if member.rank() == 2 {
                 for other in [0, 1] {
-                    let link = member.open(other, PATIENCE).unwrap();
+                    let link = member.open(other, GROUP_TIMEOUT).unwrap();
                     let tag = 0x47 << 56 | 1 << 40 | 0xFFFF;
                     let endpoint = member.endpoint();
                     endpoint.send(link, tag, hello, How::default()).unwrap();
@@ -701,7 +703,7 @@ fn ranks_of_another_release_are_an_error() {
                 }
                 return None;
             }
-            let error = Group::new(member, 1, PATIENCE).err();
+            let error = Group::new(member, 1, GROUP_TIMEOUT).err();
             done.fetch_add(1, Ordering::AcqRel);
             error
         });

@@ -17,7 +17,7 @@ use mgn_composite::{
 use jobs::members;
 use random::Random;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const GROUP_TIMEOUT: Duration = Duration::from_secs(60);
 
 const FRAMES: usize = 40;
 
@@ -271,7 +271,8 @@ fn frames_of_any_kind_follow_each_other() {
             .collect();
         let results = members(ranks, |member| {
             let rank = member.rank() as usize;
-            let mut group = Group::on_simulated_host(member, 1, PATIENCE, hosts[rank]).unwrap();
+            let mut group =
+                Group::on_simulated_host(member, 1, GROUP_TIMEOUT, hosts[rank]).unwrap();
             let frames = frames.iter();
             frames
                 .map(|frame| frame.composite(rank, &mut group))

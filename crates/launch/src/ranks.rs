@@ -17,7 +17,7 @@ const FINDING: Duration = Duration::from_secs(10);
 /// How long a rank may take to end when it is told to.
 const ENDING: Duration = Duration::from_secs(6);
 /// Between looks at all of them.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Processes, one a rank. Dropping this ends those that still run.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Ranks {
     fn rest(&self) -> Result<(), Error> {
         let mut running = self.ranks.iter().filter(|rank| rank.status.is_none());
         if let Some(rank) = running.next() {
-            readable(&rank.pidfd, LOOK).map_err(Error::system("waiting for a rank"))?;
+            readable(&rank.pidfd, POLL_INTERVAL).map_err(Error::system("waiting for a rank"))?;
         }
         Ok(())
     }

@@ -242,7 +242,7 @@ impl Member {
 
     /// Until the connection ends, or the program.
     fn attend(&mut self, mut link: Link) -> Result<(), Error> {
-        const LOOK: Duration = Duration::from_millis(200);
+        const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
         let mut said = Instant::now();
         let mut holes = 0;
@@ -261,7 +261,7 @@ impl Member {
                 }
             }
             unfit = now;
-            match link.hear(LOOK)? {
+            match link.hear(STOP_CHECK_INTERVAL)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {
                     tracing::debug!("the server {server} has gone from the mothership: {why}")

@@ -152,7 +152,7 @@ impl Keeper {
 
     /// Until the connection ends.
     fn attend(&mut self, mut link: Link) -> Result<Next, Error> {
-        const LOOK: Duration = Duration::from_millis(500);
+        const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
         link.say(&ToMothership::Server(Box::new(self.hello.clone())))?;
         self.shared.lock().is_news = true;
         let (mut heard, mut said) = (Instant::now(), Instant::now());
@@ -168,7 +168,7 @@ impl Keeper {
                 link.say(&ToMothership::Sessions(sessions))?;
                 said = Instant::now();
             }
-            match link.hear(LOOK)? {
+            match link.hear(STOP_CHECK_INTERVAL)? {
                 None => continue,
                 Some(FromMothership::Registered) => {
                     tracing::info!("registered as {} at {}", self.hello.name, self.address);

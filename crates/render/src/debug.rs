@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// The most messages that wait for a program with a callback, which takes them at the next answer
 /// at the latest. Those after them are lost.
-const MOST: usize = 1 << 14;
+const CALLBACK_MESSAGES_MAX: usize = 1 << 14;
 /// Longer messages are cut. None is.
 const LONGEST: usize = 1 << 16;
 
@@ -195,7 +195,7 @@ impl State {
             return;
         }
         if self.called {
-            if self.for_callback.len() < MOST {
+            if self.for_callback.len() < CALLBACK_MESSAGES_MAX {
                 self.for_callback.push(message);
             }
         } else if self.log.len() < self.log_most {

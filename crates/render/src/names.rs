@@ -42,7 +42,7 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// The most objects of one class that a program may name; far above any program, and below what
 /// would fill memory with the tables alone.
-pub const MOST: usize = 1 << 24;
+pub const OBJECTS_MAX: usize = 1 << 24;
 
 /// The most deleted objects whose names are remembered. Drivers reuse names, so there are seldom
 /// more than ever existed at one time.
@@ -76,7 +76,7 @@ impl Table {
     /// Maps `name` to `driver`, both nonzero. Returns whether there was room.
     pub fn set(&mut self, name: u32, driver: u32) -> bool {
         debug_assert!(name != 0 && driver != 0);
-        if self.count >= MOST {
+        if self.count >= OBJECTS_MAX {
             return false;
         }
         self.remove(name);

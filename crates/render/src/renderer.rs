@@ -555,13 +555,13 @@ pub fn perform<C: Commands + ?Sized>(
 pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     /// The longest answer that a program can want of a query (a program's binary, a shader's
     /// source), in elements.
-    const MOST: usize = 1 << 26;
+    const ELEMENTS_MAX: usize = 1 << 26;
     /// No query of parameters answers more: the coefficients of evaluators are the most. Queries
     /// that answer with lists of a program ask how long these are (see `hand::resources`), and what
     /// takes a number of elements writes no more than that.
     const ANY: usize = 1 << 14;
     let count = count as usize;
-    if count > MOST || least > MOST {
+    if count > ELEMENTS_MAX || least > ELEMENTS_MAX {
         return Err(Fault::HugeCount(count.max(least) as u64));
     }
     Ok(vec![T::default(); count.max(least).max(ANY)])

@@ -20,7 +20,7 @@ use std::rc::Rc;
 pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
 
 /// The largest width or height; beyond every driver's viewport.
-const MOST: u32 = 32_768;
+const SIDE_MAX: u32 = 32_768;
 /// The same for surfaces whose buffers hold a part of them.
 const MOST_OFFSET: u32 = 1 << 20;
 /// The most pixels: a surface of all 16k x 8k.
@@ -450,8 +450,13 @@ impl Renderer {
         let (most, pixels) = match self.is_offset {
             true => (MOST_OFFSET, [0, 0, 1, 1]),
             false => (
-                MOST,
-                [0, 0, width.min(MOST) as i32, height.min(MOST) as i32],
+                SIDE_MAX,
+                [
+                    0,
+                    0,
+                    width.min(SIDE_MAX) as i32,
+                    height.min(SIDE_MAX) as i32,
+                ],
             ),
         };
         if width > most || height > most {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// How long a client may take to open its frames connection after its commands have asked for a
 /// picture.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FRAMES_CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long a farewell waits for the connection that it goes by.
 const MOMENT: Duration = Duration::from_millis(300);
@@ -213,7 +213,7 @@ impl FramesSlot {
     }
 
     fn wait(&self) -> Result<Arc<Way>, Fault> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + FRAMES_CONNECTION_TIMEOUT;
         let mut state = self.lock();
         loop {
             if let Some(way) = &state.way {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between looks whether the server ends.
-const LOOK: Duration = Duration::from_millis(100);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a session goes on then: a client that has gone has left what it sent last.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long it may take after that to write what it has to write. With [`GRACE`], less than the
@@ -57,7 +57,7 @@ pub(crate) fn serve(
         }
         // Whether the client is there still, the next message says.
         let idle = || drop(frames.tell());
-        let message = match messages.recv_or(ending.map(|_| LOOK), idle) {
+        let message = match messages.recv_or(ending.map(|_| END_CHECK_INTERVAL), idle) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
             Err(error) => return gone(&error),

@@ -29,7 +29,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between looks whether sessions are over, or the server ends.
-const LOOK: Duration = Duration::from_millis(200);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Where the frames connections of a worker's sessions appear.
 #[derive(Clone, Default)]
@@ -213,7 +213,7 @@ impl Table {
                 self.hear(news);
             }
             // Also while clients send without a pause.
-            if self.next().is_none() || cared.elapsed() > LOOK {
+            if self.next().is_none() || cared.elapsed() > END_CHECK_INTERVAL {
                 self.care();
                 cared = Instant::now();
             }
@@ -468,7 +468,7 @@ impl Table {
             (peers.all_wait(), peers.is_awaited())
         };
         let now = Instant::now();
-        let look = looks.then_some(LOOK);
+        let look = looks.then_some(END_CHECK_INTERVAL);
         let at_most = |left: Duration| look.map_or(left, |look| look.min(left));
         if !is_stuck {
             self.stuck = None;
@@ -529,7 +529,7 @@ fn listen(
     // Many of these threads wait at once.
     messages.never_spin();
     while !ended.load(Ordering::Relaxed) {
-        match messages.recv(Some(LOOK)) {
+        match messages.recv(Some(END_CHECK_INTERVAL)) {
             Ok(Some(message)) => {
                 activity.count_bytes(message.len());
                 desk.put(News::Message(id, message));

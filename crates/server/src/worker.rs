@@ -57,7 +57,7 @@ pub fn worker() -> Result<(), ServerError> {
         return Err(ServerError::NoParent);
     }
     let control = Arc::new(UnixStream::from(control));
-    let mut inbox = Inbox::new(passing::MOST);
+    let mut inbox = Inbox::new(passing::DESCRIPTORS_MAX);
     let Some(profile) = wait_for_profile(&control, &mut inbox)? else {
         return Ok(());
     };

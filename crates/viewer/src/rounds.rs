@@ -291,14 +291,14 @@ impl Tile {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const TILE_TIMEOUT: Duration = Duration::from_secs(1);
     const FORM: Form = Form {
         reduce: 2,
         quality: 80,
     };
 
     fn wall(tiles: usize) -> Rounds {
-        let mut rounds = Rounds::new(tiles, PATIENCE);
+        let mut rounds = Rounds::new(tiles, TILE_TIMEOUT);
         for tile in 0..tiles {
             rounds.join(tile);
             rounds.seen(tile, 1);
@@ -366,7 +366,7 @@ mod tests {
             answer(&mut rounds, 1, frame + 1);
             rounds.seen(0, frame + 2);
             rounds.advance(now, true);
-            now += PATIENCE;
+            now += TILE_TIMEOUT;
         }
         assert_eq!(frames(&rounds), [30, 31]);
     }
@@ -391,7 +391,7 @@ mod tests {
         answer(&mut rounds, 0, 3);
         answer(&mut rounds, 1, 2);
         rounds.advance(now, true);
-        now += PATIENCE;
+        now += TILE_TIMEOUT;
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [3, 2]);
         assert_eq!(rounds.health(1), Health::Late);
@@ -405,7 +405,7 @@ mod tests {
         answer(&mut rounds, 2, 2);
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [0, 0, 0]);
-        now += PATIENCE;
+        now += TILE_TIMEOUT;
         let asks = rounds.advance(now, true);
         assert_eq!(frames(&rounds), [2, 0, 2]);
         assert_eq!(rounds.health(1), Health::Late);

@@ -9,7 +9,7 @@ use mgn_fabric::admission::{Admission, Refusals, Source};
 use tokio::task::AbortHandle;
 
 /// Connections at once.
-const MOST: usize = 128;
+const CONNECTIONS_MAX: usize = 128;
 /// How long one may last. A page is loaded in less, also over slow lines, and nothing waits for a
 /// visitor that reads nothing.
 const LONGEST: Duration = Duration::from_secs(15);
@@ -79,7 +79,7 @@ impl Visitors {
 impl Default for State {
     fn default() -> State {
         State {
-            admission: Admission::new(MOST, LONGEST),
+            admission: Admission::new(CONNECTIONS_MAX, LONGEST),
             refusals: Refusals::default(),
             visits: HashMap::new(),
         }

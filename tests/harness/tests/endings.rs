@@ -12,7 +12,7 @@ use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// How soon the others must have noticed.
-const SOON: Duration = Duration::from_secs(10);
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Living processes below `parent`, with the words of their command lines.
 fn below(parent: u32) -> Vec<(u32, Vec<String>)> {
@@ -125,7 +125,7 @@ fn a_killed_worker_ends_its_program() {
     for transport in ["shm", "tcp"] {
         let running = gears(&stage, &["--transport", transport]);
         kill_workers(running.pid());
-        let outcome = running.finish(SOON);
+        let outcome = running.finish(NOTICE_TIMEOUT);
         assert!(
             outcome.status.is_some_and(|s| s != 0),
             "{}",
@@ -141,7 +141,7 @@ fn a_killed_server_ends_its_programs() {
     let running = gears(&stage, &[]);
     let worker = find(running.pid(), "worker").expect("a worker");
     kill(find(running.pid(), "server").expect("a server"));
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert!(
         outcome.status.is_some_and(|s| s != 0),
         "{}",
@@ -159,7 +159,7 @@ fn a_program_may_go_on_without_its_server() {
     thread::sleep(Duration::from_secs(2));
     let program = find(running.pid(), "glxgears").expect("the program goes on");
     running.signal(Signal::TERM);
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(128 + 15), "{}", outcome.describe());
     says_one_line(&outcome);
     assert!(gone(program));
@@ -195,7 +195,7 @@ fn a_program_that_asked_for_it_is_told_of_the_loss() {
     let stage = Stage::new();
     let (running, log) = loser(&stage, "killed", &[]);
     kill_workers(running.pid());
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(log).unwrap();
@@ -225,7 +225,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     });
 
     let (robust, robust_log) = loser(&stage, "loops", &there);
-    let outcome = robust.finish(SOON);
+    let outcome = robust.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     assert!(
@@ -239,7 +239,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     assert!(log.ends_with(TOLD), "{log}");
 
     let (ordinary, ordinary_log) = loser(&stage, "loops, ordinary", &there);
-    let outcome = ordinary.finish(SOON);
+    let outcome = ordinary.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(1), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(ordinary_log).unwrap();
@@ -262,9 +262,9 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
         (pictures() > before + 5).then_some(())
     });
     bystander.signal(Signal::TERM);
-    bystander.finish(SOON);
+    bystander.finish(NOTICE_TIMEOUT);
     server.signal(Signal::TERM);
-    server.finish(SOON);
+    server.finish(NOTICE_TIMEOUT);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_program_that_wants_too_much_memory_is_told_and_goes_on() {
         a texture: GL_OUT_OF_MEMORY\nsome textures: 1\npixel: 0 255 0\n";
     assert!(log.contains(told), "{log}");
     server.signal(Signal::TERM);
-    server.finish(SOON);
+    server.finish(NOTICE_TIMEOUT);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     let after = rest();
     assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
     server.signal(Signal::TERM);
-    let outcome = server.finish(SOON);
+    let outcome = server.finish(NOTICE_TIMEOUT);
     assert!(outcome.status.is_some(), "{}", outcome.describe());
     assert!(!socket.exists(), "its socket is removed");
 }
@@ -385,7 +385,7 @@ fn servers_say_why_they_cannot_listen() {
             .args(arguments)
             .env("XDG_CONFIG_HOME", &settings)
             .env_remove("MGN_TOKEN_FILE");
-        Outcome::of(&mut command, SOON)
+        Outcome::of(&mut command, NOTICE_TIMEOUT)
     };
     let token = token.to_str().unwrap();
     for (arguments, word) in [

@@ -42,8 +42,8 @@ const YIELD: Duration = Duration::from_micros(100);
 const YIELD_CROWDED: Duration = Duration::from_millis(1);
 
 /// How long a member sleeps if no other rings, and how long if it cannot rely on being woken.
-const LONG: Duration = Duration::from_secs(1 << 20);
-const NAP: Duration = Duration::from_millis(1);
+const RUNG_SLEEP_MAX: Duration = Duration::from_secs(1 << 20);
+const UNRUNG_SLEEP_MAX: Duration = Duration::from_millis(1);
 
 /// Looks at the memory between two looks at the clock.
 const STRIDE: u32 = 64;
@@ -296,7 +296,11 @@ impl Shared {
             let outcome = self.seat.look(&*page);
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             if outcome.is_none() && left != Some(Duration::ZERO) {
-                let longest = if is_rung_for { LONG } else { NAP };
+                let longest = if is_rung_for {
+                    RUNG_SLEEP_MAX
+                } else {
+                    UNRUNG_SLEEP_MAX
+                };
                 let most = left.map_or(longest, |left| left.min(longest));
                 futex::wait(page.0.word(BELL), bell, most);
             }

@@ -10,7 +10,7 @@ pub type Claim = Vec<u32>;
 pub const SURE: Claim = Vec::new();
 
 /// More are not remembered at a time.
-const MOST: usize = 1 << 13;
+const CLAIMS_MAX: usize = 1 << 13;
 
 #[derive(Default)]
 pub struct Claims {
@@ -39,7 +39,7 @@ impl Claims {
 
     /// All commands so far succeeded.
     pub fn prove(&mut self) {
-        if self.holding.len() + self.made.len() > MOST {
+        if self.holding.len() + self.made.len() > CLAIMS_MAX {
             self.holding.clear();
         }
         self.holding.extend(self.made.drain(..).map(|c| (c, 0)));
@@ -60,7 +60,7 @@ impl Claims {
     /// Notes the claim of a command that has been sent.
     #[inline]
     pub fn make(&mut self, claim: Claim) {
-        if self.made.len() < MOST {
+        if self.made.len() < CLAIMS_MAX {
             self.made.push(claim);
         }
     }
@@ -73,7 +73,7 @@ impl Claims {
         let known = made.len();
         made.extend(unproven);
         let all_hold = made.len() == known;
-        made.truncate(MOST);
+        made.truncate(CLAIMS_MAX);
         all_hold
     }
 

@@ -335,10 +335,10 @@ impl Watch {
     /// Asks for another size of a window, if X knows the window. It has this size when the X server
     /// reports it.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
-        const MOST: u32 = i16::MAX as u32;
+        const SIDE_MAX: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()
-            .width(width.min(MOST))
-            .height(height.min(MOST));
+            .width(width.min(SIDE_MAX))
+            .height(height.min(SIDE_MAX));
         // A window that is gone needs none, and a connection that is lost is found to be so
         // elsewhere.
         let _ = self.connection.configure_window(window, &size);

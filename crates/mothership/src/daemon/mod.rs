@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Events that may wait to be handled. A thread that causes more of them blocks.
 const QUEUE: usize = 256;
 /// The longest sleep: processes that have ended are seen by the look that follows.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL_MAX: Duration = Duration::from_millis(250);
 
 /// How often the mothership looks for revoked tokens.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ pub fn run(options: Options) -> Result<(), Error> {
     }
     while !daemon.is_over() {
         let wait = daemon.core.poll_timeout().saturating_sub(daemon.now());
-        match inbox.recv_timeout(wait.min(LOOK)) {
+        match inbox.recv_timeout(wait.min(POLL_INTERVAL_MAX)) {
             Ok(event) => daemon.take(event, &events)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,

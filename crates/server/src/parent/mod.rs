@@ -37,7 +37,7 @@ use viewers::{Viewer, ViewerTokens};
 pub use first::try_worker;
 
 /// How long clients may wait for a worker.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WORKER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a client waits for its window, if programs of an earlier run still have a window of
 /// this name.
 const TURNOVER: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
 /// follows.
-const LOOK: Timespec = Timespec {
+const POLL_INTERVAL_MAX: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
@@ -241,7 +241,7 @@ impl Server {
         let end = end.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let is_followed = end.is_some();
         fds.extend(end);
-        match poll(&mut fds, Some(&LOOK)) {
+        match poll(&mut fds, Some(&POLL_INTERVAL_MAX)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
         }
@@ -573,7 +573,7 @@ impl Server {
         while self
             .queue
             .front()
-            .is_some_and(|w| now.duration_since(w.since) > PATIENCE)
+            .is_some_and(|w| now.duration_since(w.since) > WORKER_TIMEOUT)
         {
             if let Some(late) = self.queue.pop_front() {
                 let why = "the server's renderer does not start";

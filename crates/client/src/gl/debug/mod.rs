@@ -8,7 +8,7 @@ pub mod labels;
 
 use crate::context::Context;
 use crate::current::context;
-use crate::debug_thread::{call, later, Callback, Line, MOST};
+use crate::debug_thread::{call, later, Callback, Line, MESSAGE_BYTES_MAX};
 use crate::gl::arrays::entries::follow_array_switches;
 use crate::gl::tracked::{values, Tracked};
 use crate::shadow::debug::Debug;
@@ -87,7 +87,7 @@ impl Context {
         let line = self.line().filter(|_| outermost);
         let turn = line.as_ref().map(|line| line.listener());
         // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_debug_messages(MOST) };
+        unsafe { self.enc.mgn_debug_messages(MESSAGE_BYTES_MAX) };
         let mut answer = self.answer(ops::MGN_DEBUG_MESSAGES);
         let Debug { callback, user, .. } = self.gl.debug;
         if !callback.is_null() {
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
             return cx.fail(GL_INVALID_VALUE);
         }
         cx.enc
-            .gl_get_debug_message_log(count, size, u8::from(!text.is_null()), MOST);
+            .gl_get_debug_message_log(count, size, u8::from(!text.is_null()), MESSAGE_BYTES_MAX);
         let mut answer: Answer = cx.answer(ops::GL_GET_DEBUG_MESSAGE_LOG);
         let mut room = size;
         let mut taken = 0;

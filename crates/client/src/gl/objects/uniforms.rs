@@ -71,11 +71,11 @@ pub unsafe extern "C" fn glProgramUniform1iv(
 /// takes, so a program may pass any number.
 pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
     /// Beyond what any driver offers for the uniforms of a stage.
-    const MOST: i32 = 1 << 16;
+    const ELEMENTS_MAX: i32 = 1 << 16;
     /// No page is smaller. Values within one page are accessible if the first one is. They are not
     /// checked, because the check costs more than the command.
     const PAGE: usize = 4096;
-    let count = count.min(MOST);
+    let count = count.min(ELEMENTS_MAX);
     let size = each * size_of::<T>();
     let bytes = lens::times(count.into(), size);
     if value.is_null() || value as usize % PAGE + bytes <= PAGE {

@@ -167,12 +167,12 @@ pub unsafe extern "C" fn create_pbuffer_surface(
     call(null_mut(), || {
         with_display(display, |open| {
             /// The longest side that servers make.
-            const MOST: c_int = 16384;
+            const SIDE_MAX: c_int = 16384;
             let config = open.config(config)?;
             let mut told = Told::read(told::Kind::Pbuffer, &attributes)?;
             if told.largest {
                 told.size = told.size.map(|n| n.min(MAX_PBUFFER));
-            } else if told.size.iter().any(|n| *n > MOST) {
+            } else if told.size.iter().any(|n| *n > SIDE_MAX) {
                 return Err(EglError::BadAlloc);
             }
             let [width, height] = told.size.map(|n| n.max(1) as u32);
