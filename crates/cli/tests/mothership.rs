@@ -643,7 +643,7 @@ fn hosts_apart_are_joined_by_tcp() {
     };
     assert_eq!(
         (tile.way, tile.address.as_str()),
-        (protocol::Way::Tcp, "tls:10.9.0.2:7500")
+        (protocol::TransportKind::Tcp, "tls:10.9.0.2:7500")
     );
     // Which ends the program too.
     kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::TERM).unwrap();

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 /// at the latest. Those after them are lost.
 const CALLBACK_MESSAGES_MAX: usize = 1 << 14;
 /// Longer messages are cut. None is.
-const LONGEST: usize = 1 << 16;
+const MESSAGE_MAX: usize = 1 << 16;
 
 /// A context's messages. The driver may call from any of its threads.
 #[derive(Default)]
@@ -159,7 +159,7 @@ impl Debug {
     /// # Safety
     /// `text` has `length` bytes, or ends with NUL if that is negative; `user` lives as long as the
     /// driver's context.
-    pub unsafe extern "system" fn heard(
+    pub unsafe extern "system" fn on_message(
         source: u32,
         kind: u32,
         id: u32,
@@ -184,7 +184,7 @@ impl Debug {
             kind,
             id,
             severity,
-            text: text[..text.len().min(LONGEST)].to_vec(),
+            text: text[..text.len().min(MESSAGE_MAX)].to_vec(),
         });
     }
 }

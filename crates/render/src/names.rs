@@ -5,8 +5,8 @@
 //! in when the context becomes current and out when it no longer is, so a look-up is an index into
 //! a vector.
 
-use crate::hand::buffer_textures::Shown;
-use crate::hand::split_lists::SplitLists;
+use crate::handwritten::buffer_textures::Shown;
+use crate::handwritten::split_lists::SplitLists;
 use crate::snapshot::lists::Lists;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
@@ -49,7 +49,7 @@ pub const OBJECTS_MAX: usize = 1 << 24;
 const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.
-const DENSE: usize = 1 << 20;
+const DENSE_NAMES_MAX: usize = 1 << 20;
 
 /// One class's names.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Table {
         self.count += 1;
         let index = name as usize;
         // Growing by no more than a factor keeps a few high names from costing a long vector.
-        if index < DENSE && index < self.dense.len() * 2 + 1024 {
+        if index < DENSE_NAMES_MAX && index < self.dense.len() * 2 + 1024 {
             if index >= self.dense.len() {
                 self.dense.resize(index + 1, 0);
             }

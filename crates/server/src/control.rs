@@ -152,7 +152,7 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
 
 /// Sends a message to the server. If that fails, the server has ended, and the closed socket shows
 /// this elsewhere.
-pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
+pub(crate) fn notify_server(control: &UnixStream, message: &FromWorker) {
     if let Err(error) = send(control, message) {
         tracing::debug!("the server does not listen: {error}");
     }
@@ -172,13 +172,13 @@ pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>
 /// Messages to a worker, which are sent as it takes them: the parent serves others meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    queue: VecDeque<Letter>,
+    queue: VecDeque<QueuedMessage>,
     /// When the worker last took something, or something was put into the empty queue.
     moved: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Letter {
+struct QueuedMessage {
     bytes: Zeroizing<Vec<u8>>,
     sent: usize,
     fd: Option<OwnedFd>,
@@ -202,7 +202,7 @@ impl Outbox {
             self.moved = Some(now);
         }
         let bytes = encode(message)?;
-        self.queue.push_back(Letter { bytes, sent: 0, fd });
+        self.queue.push_back(QueuedMessage { bytes, sent: 0, fd });
         Ok(())
     }
 
@@ -211,18 +211,18 @@ impl Outbox {
     /// # Errors
     /// If the other end has closed, or has taken nothing for too long.
     pub fn flush(&mut self, socket: impl AsFd, now: Instant) -> io::Result<()> {
-        while let Some(letter) = self.queue.front_mut() {
-            let fd: Vec<BorrowedFd<'_>> = letter.fd.iter().map(|fd| fd.as_fd()).collect();
-            match passing::send(&socket, &letter.bytes[letter.sent..], &fd, false) {
+        while let Some(message) = self.queue.front_mut() {
+            let fd: Vec<BorrowedFd<'_>> = message.fd.iter().map(|fd| fd.as_fd()).collect();
+            match passing::send(&socket, &message.bytes[message.sent..], &fd, false) {
                 Ok(sent) => {
-                    letter.sent += sent;
-                    letter.fd = None;
+                    message.sent += sent;
+                    message.fd = None;
                     self.moved = Some(now);
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                 Err(e) => return Err(e),
             }
-            if letter.sent == letter.bytes.len() {
+            if message.sent == message.bytes.len() {
                 self.queue.pop_front();
             }
         }

@@ -56,7 +56,7 @@ impl Pictures for Nowhere {
         Ok(())
     }
 
-    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, _: &Header) -> Result<(), Fault> {
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::message::{Ask, Form, Head};
 /// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
 /// After this number of rounds without a late feed, a smaller margin is tried.
-const STREAK: u32 = 32;
+const PUNCTUAL_ROUNDS: u32 = 32;
 
 /// A picture that a feed has sent.
 #[derive(Debug, Clone)]
@@ -210,7 +210,7 @@ impl Rounds {
         }
         if agreed {
             self.streak += u32::from(began == since);
-            if self.streak >= STREAK {
+            if self.streak >= PUNCTUAL_ROUNDS {
                 (self.streak, self.margin) = (0, self.margin.saturating_sub(1));
             }
         } else if answered && !over(began) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mgn_tests::{programs, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 /// How soon the others must have noticed.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -85,7 +85,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < LIMIT, "{what} does not happen");
+        assert!(start.elapsed() < RUN_TIMEOUT, "{what} does not happen");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -248,7 +248,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     // It goes on without a notification, and finds nothing to wait for either.
     let flags = ["--server", &address, "--on-loss", "continue"];
     let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
-    let outcome = blank.finish(LIMIT);
+    let outcome = blank.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(blank_log).unwrap();
@@ -283,7 +283,7 @@ fn a_program_that_wants_too_much_memory_is_told_and_goes_on() {
         .arg(programs("tests/conformance").join("context_kinds"))
         .args(["--scene", "full", "--out"])
         .arg(&folder);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let log = fs::read_to_string(folder.join("context_kinds.txt")).unwrap();
     let told = "a buffer: GL_OUT_OF_MEMORY\nsome buffers: 1\na texture: GL_OUT_OF_MEMORY\nall textures: 0\ndeleting: no error\n\
@@ -331,7 +331,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
             .filter(|(_, w)| w.contains(&"worker".into()))
             .count()
     };
-    let outcome = run("20").finish(LIMIT);
+    let outcome = run("20").finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     // The one for the next session, which comes a moment after a session has begun.
     let rest = || {
@@ -347,7 +347,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     let others: Vec<Running> = (0..4).map(|_| run("60")).collect();
     kill(find(victim.pid(), "glxgears").expect("the program"));
     for other in others {
-        let outcome = other.finish(LIMIT);
+        let outcome = other.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     }
     drop(victim);
@@ -372,7 +372,7 @@ fn anonymous(pid: u32) -> u64 {
 fn servers_say_why_they_cannot_listen() {
     let stage = Stage::new();
     let token = stage.folder().join("token");
-    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), RUN_TIMEOUT);
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp:{}", taken.local_addr().unwrap());
@@ -419,7 +419,7 @@ fn a_server_that_is_not_there_is_one_line() {
     let address = format!("unix:{}", folder.join("nobody").display());
     let mut command: Command = stage.mgn();
     command.args(["run", "--server", &address, "--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert!(
         outcome.status.is_some_and(|s| s != 0),
         "{}",

@@ -12,14 +12,14 @@ use super::meeting::{random, Group};
 use super::numbers::Number;
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
-    Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Resending, Star, To,
-    Tree, Udp, WaitError,
+    Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Recipient, Resending,
+    Star, Tree, Udp, WaitError,
 };
 
 /// How often the thread looks for packets while the program does something else: at first, and
 /// when nothing has come for some time.
-const PAUSE: Duration = Duration::from_millis(2);
-const PAUSE_MAX: Duration = Duration::from_millis(20);
+const PACKET_CHECK_INTERVAL: Duration = Duration::from_millis(2);
+const PACKET_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(20);
 
 /// Packets that the thread takes before it lets the program in.
 const PACKETS_PER_TURN_MAX: u32 = 64;
@@ -270,14 +270,14 @@ fn meet_by_datagrams(
 
 /// The loop of the thread.
 fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
-    let mut pause = PAUSE;
+    let mut pause = PACKET_CHECK_INTERVAL;
     while !is_closing.load(Ordering::Acquire) {
         thread::park_timeout(pause);
         let mut state = match state.try_lock() {
             Ok(state) => state,
             // The program waits, and does the work.
             Err(TryLockError::WouldBlock) => {
-                pause = PAUSE;
+                pause = PACKET_CHECK_INTERVAL;
                 continue;
             }
             Err(TryLockError::Poisoned(_)) => return,
@@ -290,8 +290,8 @@ fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
             has_come = true;
         }
         pause = match has_come {
-            true => PAUSE,
-            false => (2 * pause).min(PAUSE_MAX),
+            true => PACKET_CHECK_INTERVAL,
+            false => (2 * pause).min(PACKET_CHECK_INTERVAL_MAX),
         };
     }
 }
@@ -372,8 +372,8 @@ impl State {
     fn transmit_once(&mut self) {
         while let Some(transmit) = self.barrier.poll_transmit() {
             match transmit.to {
-                To::Member(to) => self.send(to, &transmit.packet),
-                To::All(view) => {
+                Recipient::Member(to) => self.send(to, &transmit.packet),
+                Recipient::All(view) => {
                     for to in view.members() {
                         if *to != self.barrier.id() {
                             self.send(*to, &transmit.packet);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 
 use crate::{Combine, Ended, Id, Lost, Misuse};
-use page::{atomic, Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
+use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
 /// The beginning of the memory, so that other memory is not mistaken for it.
 const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
@@ -358,13 +358,13 @@ impl Page for Memory {
     type Word = AtomicU32;
 
     #[inline]
-    fn long(&self, place: Place) -> &AtomicU64 {
+    fn long(&self, place: PageWord) -> &AtomicU64 {
         self.0.long(match place {
-            Place::Lost => LOST,
-            Place::Verdict(view) => VERDICTS + 16 * view,
-            Place::Before(view) => VERDICTS + 16 * view + 8,
-            Place::Arrived(member) => MEMBERS + LINE * member,
-            Place::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
+            PageWord::Lost => LOST,
+            PageWord::Verdict(view) => VERDICTS + 16 * view,
+            PageWord::Before(view) => VERDICTS + 16 * view + 8,
+            PageWord::Arrived(member) => MEMBERS + LINE * member,
+            PageWord::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
         })
     }
 

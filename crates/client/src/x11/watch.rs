@@ -185,13 +185,13 @@ impl Watch {
             let mut properties = Properties::untold();
             let (first, pairs) = words.split_at(unnamed.len());
             for (name, value) in unnamed.iter().zip(first) {
-                properties.tell(*name, *value as i32);
+                properties.set(*name, *value as i32);
             }
             if let Some(class) = first.get(1) {
-                properties.tell(X_VISUAL_TYPE, glx_class(*class));
+                properties.set(X_VISUAL_TYPE, glx_class(*class));
             }
             for pair in pairs.chunks_exact(2).take_while(|p| p[0] != 0) {
-                properties.tell(pair[0] as i32, pair[1] as i32);
+                properties.set(pair[0] as i32, pair[1] as i32);
             }
             properties
         };

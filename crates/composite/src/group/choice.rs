@@ -67,7 +67,7 @@ impl Choice {
                 let [message, latency, byte] = messages;
                 let [merge, copy] = measure_merging()?;
                 let costs = Costs::clamped([merge, copy, message, latency, byte]);
-                tell(links, costs)?;
+                send_costs(links, costs)?;
                 costs
             }
             rank => {
@@ -80,7 +80,7 @@ impl Choice {
                     }
                     .answer();
                 }
-                hear(links)?
+                receive_costs(links)?
             }
         };
         tracing::debug!(?costs, "costs of compositing by messages");
@@ -233,7 +233,7 @@ fn measure_merging() -> Result<[f64; 2], CompositeError> {
 }
 
 /// Tells all other ranks what was measured.
-fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
+fn send_costs(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let bytes: Vec<u8> = costs.to_array().map(f64::to_le_bytes).concat();
     let tag = links.tag(0, MEASURED.into());
     let mut told = Ok(());
@@ -246,7 +246,7 @@ fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
 }
 
 /// Receives rank 0's measurements.
-fn hear(links: &Links<'_>) -> Result<Costs, CompositeError> {
+fn receive_costs(links: &Links<'_>) -> Result<Costs, CompositeError> {
     let waited = links.patience;
     let end = Instant::now().checked_add(waited);
     let wanted = Wanted::new(links.to(0), links.tag(0, MEASURED.into()));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::{Config, Units};
-use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Where, Whereabouts};
+use crate::protocol::{Api, Needs, Offer, Profile, TransportKind, Wanted, Where, Whereabouts};
 
 const START: Duration = Duration::ZERO;
 
@@ -149,7 +149,7 @@ fn a_wall_is_there_when_its_servers_are() {
         .iter()
         .map(|end| (end.server.as_str(), end.way))
         .collect();
-    assert_eq!(ends, [("a", Way::Shm), ("b", Way::Shm)]);
+    assert_eq!(ends, [("a", TransportKind::Shm), ("b", TransportKind::Shm)]);
     assert_eq!(matched.ends[1].address, "unix:@b");
     assert_eq!(matched.renderer, "pipe");
     let status = core.status(START);
@@ -355,23 +355,26 @@ fn the_way_depends_on_where_both_are() {
     let here = || whereabouts("one");
     let there = || whereabouts("two");
     let found = |way, address: &str| Ok((way, address.to_owned()));
-    assert_eq!(way("a", here(), &stays), found(Way::Shm, "unix:@a"));
+    assert_eq!(
+        way("a", here(), &stays),
+        found(TransportKind::Shm, "unix:@a")
+    );
     assert_eq!(
         way("a", there(), &stays),
-        found(Way::Tcp, "tls:10.0.0.1:7500")
+        found(TransportKind::Tcp, "tls:10.0.0.1:7500")
     );
     assert_eq!(
         way("x", there(), &stays),
-        found(Way::Tcp, "tls:one.example.org:7500")
+        found(TransportKind::Tcp, "tls:one.example.org:7500")
     );
     assert_eq!(
         way("t", here(), &stays),
-        found(Way::Tcp, "tls:localhost:7500")
+        found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let stranger = || Whereabouts { uid: 7, ..here() };
     assert_eq!(
         way("a", stranger(), &stays),
-        found(Way::Tcp, "tls:localhost:7500")
+        found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let no_tcp = |hello: &mut Hello| _ = hello.addresses.pop();
     assert!(way("a", there(), &no_tcp).unwrap_err().contains("--listen"));
@@ -384,18 +387,21 @@ fn the_way_depends_on_where_both_are() {
     let loopback = |hello: &mut Hello| hello.addresses = vec!["tcp:127.0.0.1:1".into()];
     assert_eq!(
         way("a", here(), &loopback),
-        found(Way::Tcp, "tcp:127.0.0.1:1")
+        found(TransportKind::Tcp, "tcp:127.0.0.1:1")
     );
     assert!(way("a", there(), &loopback).is_err());
 
-    assert_eq!(way("r", here(), &stays), found(Way::Shm, "unix:@r"));
+    assert_eq!(
+        way("r", here(), &stays),
+        found(TransportKind::Shm, "unix:@r")
+    );
     assert_eq!(
         way("r", there(), &stays),
-        found(Way::Tcp, "tls:head:7600/r")
+        found(TransportKind::Tcp, "tls:head:7600/r")
     );
     assert_eq!(
         way("r", there(), &no_tcp),
-        found(Way::Tcp, "tls:head:7600/r")
+        found(TransportKind::Tcp, "tls:head:7600/r")
     );
 }
 
@@ -434,9 +440,9 @@ fn who_is_behind_a_relay_does_without_it() {
     let ends = matches(&mut core, 3).ends;
     assert_eq!(
         (ends[0].way, ends[0].address.as_str()),
-        (Way::Shm, "unix:@a")
+        (TransportKind::Shm, "unix:@a")
     );
-    let direct = (Way::Tcp, "tls:[fd00::1]:7500");
+    let direct = (TransportKind::Tcp, "tls:[fd00::1]:7500");
     assert_eq!((ends[1].way, ends[1].address.as_str()), direct);
 }
 
@@ -688,7 +694,7 @@ fn silence_is_death_and_a_beat_is_life() {
     server_comes(&mut core, 2, hello("b"));
     said(&mut core, 2);
     let (mut now, mut beats) = (START, 0);
-    while now < SILENCE * 2 {
+    while now < SILENCE_TIMEOUT * 2 {
         now = core.poll_timeout();
         core.handle_timeout(now);
         core.hears(Conn(2), ToMothership::Alive, now);
@@ -698,7 +704,7 @@ fn silence_is_death_and_a_beat_is_life() {
     assert_eq!(beats, 10);
     // A connection that never introduces itself does not stay either.
     core.comes(Conn(7), now);
-    core.handle_timeout(now + SILENCE);
+    core.handle_timeout(now + SILENCE_TIMEOUT);
     assert!(core.output.contains(&Output::Close(Conn(7))));
 }
 

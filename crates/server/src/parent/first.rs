@@ -71,7 +71,7 @@ fn await_driver(
     let stdin = std::io::stdin();
     let deadline = Instant::now() + WORKER_TIMEOUT;
     loop {
-        first.hear();
+        first.receive_messages();
         let ending = first.ending();
         match (&first.standing, ending) {
             (Standing::Ready(abilities, confined), None) => {
