@@ -382,7 +382,7 @@ impl Context {
     /// Commits the records written so far as one message.
     fn send(&mut self) {
         self.commit(false);
-        self.tell_changes();
+        self.publish_changes();
     }
 
     fn commit(&mut self, follows: bool) {
@@ -450,7 +450,7 @@ impl Context {
     /// Finds room for a record of `n` bytes, in a new message.
     fn find_room(&mut self, n: usize) {
         self.commit(true);
-        self.tell_changes();
+        self.publish_changes();
         if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
             return;
         }

@@ -1,8 +1,8 @@
 //! Ranks that end, or stop, in each phase: all others get an error that names the rank, and free
 //! all memory.
 
+mod group_kinds;
 mod jobs;
-mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,8 @@ use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Sche
 use mgn_fabric::endpoint::How;
 use mgn_fabric::job::Member;
 
+use group_kinds::GroupKind;
 use jobs::members;
-use ways::By;
 
 const RANKS: usize = 4;
 const VICTIM: usize = 2;
@@ -179,21 +179,21 @@ fn while_the_others_make_their_group() {
     }
 }
 
-/// By which way, and in how many rounds.
-const WAYS: [(By, Option<Schedule>); 6] = [
-    (By::Memory, Some(Schedule::DirectSend)),
-    (By::Memory, Some(Schedule::Tree(8))),
-    (By::Messages, Some(Schedule::DirectSend)),
-    (By::Messages, Some(Schedule::BinarySwap)),
+/// The kind of group, and in how many rounds.
+const GROUP_KINDS: [(GroupKind, Option<Schedule>); 6] = [
+    (GroupKind::Memory, Some(Schedule::DirectSend)),
+    (GroupKind::Memory, Some(Schedule::Tree(8))),
+    (GroupKind::Messages, Some(Schedule::DirectSend)),
+    (GroupKind::Messages, Some(Schedule::BinarySwap)),
     // With 2, the victim leads the block of its host. With 3, it is a member that does not lead.
-    (By::Hosts(2), None),
-    (By::Hosts(3), None),
+    (GroupKind::Hosts(2), None),
+    (GroupKind::Hosts(3), None),
 ];
 
 #[test]
 fn between_drawing_and_compositing() {
     for fate in FATES {
-        for (by, schedule) in WAYS {
+        for (by, schedule) in GROUP_KINDS {
             // As a renderer, and as the receiver.
             for to in [0, VICTIM] {
                 let terms = terms(schedule, to);
@@ -250,7 +250,7 @@ fn on_another_host_while_frames_differ() {
     for (what, here, ranks, each) in CASES {
         let (victim, done) = (ranks - 1, AtomicUsize::new(0));
         let results = members(ranks, |member| {
-            let by = By::Hosts(here);
+            let by = GroupKind::Hosts(here);
             if member.rank() as usize == victim {
                 let _group = by.group(member, 1, WAIT_TIMEOUT);
                 while done.load(Ordering::Acquire) < ranks - 1 {

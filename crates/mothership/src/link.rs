@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{Address, Config, Receiver, Sender, Token};
 
-use crate::protocol::{self, FromMothership, Opening, ToMothership, Where, Whereabouts};
+use crate::protocol::{self, FromMothership, Opening, ServerLookup, ToMothership, Whereabouts};
 use crate::report::Status;
 use crate::Error;
 
@@ -75,7 +75,7 @@ pub fn find(
     encrypted: bool,
 ) -> Result<Address, Error> {
     let mut link = Link::open(address, token)?;
-    link.say(&ToMothership::Where(Box::new(Where {
+    link.say(&ToMothership::Where(Box::new(ServerLookup {
         server: server.into(),
         encrypted,
         whereabouts: Whereabouts::here(),

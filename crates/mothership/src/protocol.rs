@@ -35,7 +35,7 @@ pub enum ToMothership {
     Sessions(Vec<Session>),
     Drawn(Drawn),
     /// A relay asks for the address of a server to which it shall connect a client.
-    Where(Box<Where>),
+    Where(Box<ServerLookup>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
     /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders
@@ -102,7 +102,7 @@ impl ToMothership {
 
 /// A relay's question about a server, and the client that it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Where {
+pub struct ServerLookup {
     pub server: String,
     /// Whether the address must be an encrypted one.
     pub encrypted: bool,

@@ -146,7 +146,7 @@ impl Renderer {
         let Some(other) = self.egl.of_software_device() else {
             return Ok(self);
         };
-        let pictures = std::mem::replace(&mut self.pictures, Box::new(Nowhere));
+        let pictures = std::mem::replace(&mut self.pictures, Box::new(DiscardPictures));
         Renderer::on(other, pictures)
     }
 
@@ -510,9 +510,9 @@ impl Renderer {
 }
 
 /// The pictures of a renderer that another one has replaced.
-struct Nowhere;
+struct DiscardPictures;
 
-impl Pictures for Nowhere {
+impl Pictures for DiscardPictures {
     fn room(&mut self, _: u32, _: usize) -> Result<Option<Room>, Fault> {
         Ok(None)
     }

@@ -193,15 +193,20 @@ impl Context {
     pub fn image_changes(&mut self, change: Change) {
         self.gl.shared.images().apply(change);
         if self.has_company() {
-            self.gl.known_success.to_tell.push(change);
+            self.gl.known_success.unpublished_images.push(change);
         }
     }
 
     /// The same of uniforms of a program, where other contexts use it.
     pub fn integers_change(&mut self, program: u32) {
         self.gl.shared.programs().integers_told(program);
-        if !self.gl.known_success.programs_to_tell.contains(&program) {
-            self.gl.known_success.programs_to_tell.push(program);
+        if !self
+            .gl
+            .known_success
+            .unpublished_programs
+            .contains(&program)
+        {
+            self.gl.known_success.unpublished_programs.push(program);
         }
     }
 
@@ -212,20 +217,21 @@ impl Context {
 
     /// The written commands are on their way: what other contexts know from earlier no longer
     /// holds.
-    pub fn tell_changes(&mut self) {
-        if self.gl.known_success.changes_told != self.enc.changes {
-            self.gl.known_success.changes_told = self.enc.changes;
+    pub fn publish_changes(&mut self) {
+        if self.gl.known_success.published_changes != self.enc.changes {
+            self.gl.known_success.published_changes = self.enc.changes;
             if self.has_company() {
                 self.gl.shared.notes.changed.fetch_add(1, Ordering::Release);
             }
         }
-        if !self.gl.known_success.to_tell.is_empty() {
+        if !self.gl.known_success.unpublished_images.is_empty() {
             let mut images = self.gl.shared.images();
-            (self.gl.known_success.to_tell.drain(..)).for_each(|change| images.apply(change));
+            (self.gl.known_success.unpublished_images.drain(..))
+                .for_each(|change| images.apply(change));
         }
-        if !self.gl.known_success.programs_to_tell.is_empty() {
+        if !self.gl.known_success.unpublished_programs.is_empty() {
             let mut programs = self.gl.shared.programs();
-            (self.gl.known_success.programs_to_tell.drain(..))
+            (self.gl.known_success.unpublished_programs.drain(..))
                 .for_each(|it| programs.integers_told(it));
         }
     }

@@ -22,11 +22,11 @@ pub struct KnownSuccess {
     /// The program asks for errors.
     wanted: bool,
     /// Changes of images since something was sent, where other contexts use the same.
-    pub to_tell: Vec<Change>,
+    pub unpublished_images: Vec<Change>,
     /// The same of uniforms of these programs, which draws may fail for.
-    pub programs_to_tell: Vec<u32>,
+    pub unpublished_programs: Vec<u32>,
     /// `Encoder::changes` when something was sent last.
-    pub changes_told: u32,
+    pub published_changes: u32,
 }
 
 impl KnownSuccess {

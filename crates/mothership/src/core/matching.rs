@@ -8,7 +8,7 @@ use mgn_wall::Wall;
 use super::{Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, Stage, WallPlan};
 use crate::protocol::{
-    End, Matched, Needs, Offer, Profile, Request, TransportKind, Wanted, Where, Whereabouts,
+    End, Matched, Needs, Offer, Profile, Request, ServerLookup, TransportKind, Wanted, Whereabouts,
 };
 
 /// The answer to a request as things are.
@@ -363,7 +363,7 @@ impl Core {
     }
 
     /// Where a relay reaches a server.
-    pub(super) fn address_for(&self, asked: &Where) -> Result<String, String> {
+    pub(super) fn address_for(&self, asked: &ServerLookup) -> Result<String, String> {
         let name = &asked.server;
         let server = self.servers.get(name);
         let server = server.ok_or_else(|| format!("the server {name} is not on line"))?;

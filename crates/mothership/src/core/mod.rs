@@ -128,7 +128,7 @@ impl Core {
 
     /// Handles a message from a connection. The caller itself answers questions about the status
     /// and requests to stop.
-    pub fn hears(&mut self, conn: Conn, message: ToMothership, now: Duration) {
+    pub fn handle_message(&mut self, conn: Conn, message: ToMothership, now: Duration) {
         match self.heard.get_mut(&conn) {
             Some(heard) => *heard = now,
             None => return,

@@ -189,7 +189,7 @@ impl Daemon {
                     self.connections.send(conn, answer);
                 }
                 ToMothership::Stop => self.stop("a user has asked for it"),
-                message => self.core.hears(conn, message, now),
+                message => self.core.handle_message(conn, message, now),
             },
             Event::Leaves(conn, why) => {
                 self.connections.close(conn);
