@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 use barrier::Barrier;
-use memory::{Memory, Place};
+use memory::{Memory, PictureBuffer};
 use outlet::{lock, Outlet, OutletError};
 
 create_exception!(manganese, Error, PyException, "What the library reports.");
@@ -227,7 +227,7 @@ impl Compositor {
         let place = py.detach(|| {
             group
                 .draw(&terms)
-                .map(|layer| Place::clear(layer, farthest))
+                .map(|layer| PictureBuffer::clear(layer, farthest))
         });
         let drawn = place
             .map_err(exception)?
@@ -258,7 +258,7 @@ impl Compositor {
         let mut here = Vec::new();
         let farthest = farthest(&terms);
         let draw = |number: usize, layer: LayerMut<'_>| -> Result<_, Failure> {
-            let place = Place::clear(layer, farthest);
+            let place = PictureBuffer::clear(layer, farthest);
             let drawn =
                 Python::attach(|py| place.have_drawn(py, &self.0, function.bind(py), Some(number)));
             drawn.map(|()| None).map_err(Failure::Python)

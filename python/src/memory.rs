@@ -73,22 +73,22 @@ impl Memory {
 }
 
 /// The memory of a picture that is drawn next.
-pub struct Place {
+pub struct PictureBuffer {
     color: (*mut u8, usize),
     depth: (*mut u8, usize),
 }
 
 // SAFETY: it only notes where memory is. Code that accesses the memory argues why that is sound.
-unsafe impl Send for Place {}
+unsafe impl Send for PictureBuffer {}
 
-impl Place {
+impl PictureBuffer {
     /// Makes the picture one that shows nothing: colours of zero, and the largest depths.
-    pub fn clear(layer: LayerMut<'_>, farthest: [u8; 4]) -> Place {
+    pub fn clear(layer: LayerMut<'_>, farthest: [u8; 4]) -> PictureBuffer {
         layer.color.fill(0);
         for depth in layer.depth.chunks_exact_mut(4) {
             depth.copy_from_slice(&farthest);
         }
-        Place {
+        PictureBuffer {
             color: (layer.color.as_mut_ptr(), layer.color.len()),
             depth: (layer.depth.as_mut_ptr(), layer.depth.len()),
         }

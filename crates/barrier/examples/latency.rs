@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use mgn_barrier::{
-    Barrier, Combine, Dissemination, Event, Group, Id, Member, Pattern, Resending, Star, To, Tree,
-    Udp, View,
+    Barrier, Combine, Dissemination, Event, Group, Id, Member, Pattern, Recipient, Resending, Star,
+    Tree, Udp, View,
 };
 
 #[derive(Clone, Copy)]
@@ -92,8 +92,8 @@ fn barrier(members: &mut [Box<dyn Barrier>], start: u64, costs: Costs) -> u64 {
         while let Some(transmit) = member.poll_transmit() {
             let me = member.id();
             let (to, at_once) = match transmit.to {
-                To::Member(to) => (vec![to], false),
-                To::All(view) => (view.members().to_vec(), costs.multicast),
+                Recipient::Member(to) => (vec![to], false),
+                Recipient::All(view) => (view.members().to_vec(), costs.multicast),
             };
             let to: Vec<Id> = to.into_iter().filter(|to| *to != me).collect();
             now += if at_once { costs.send } else { 0 };

@@ -72,22 +72,22 @@ pub trait Barrier: std::fmt::Debug {
 /// A packet to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    pub to: To,
+    pub to: Recipient,
     pub packet: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum Recipient {
     Member(Id),
     /// All members of this view but the sender: by multicast where there is one.
     All(View),
 }
 
-impl To {
+impl Recipient {
     pub(crate) fn member(&self) -> Option<Id> {
         match self {
-            To::Member(id) => Some(*id),
-            To::All(_) => None,
+            Recipient::Member(id) => Some(*id),
+            Recipient::All(_) => None,
         }
     }
 }

@@ -24,12 +24,14 @@ mod udp;
 mod view;
 mod wired;
 
-pub use barrier::{Barrier, Event, To, Transmit};
+pub use barrier::{Barrier, Event, Recipient, Transmit};
 pub use error::{Ended, Lost, Misuse, Refused, ViewError};
 pub use job::{Choice, JobBarrier, Kind, OpenError, Options, UnknownChoice, UnknownKind};
 pub use member::Member;
 pub use packet::{group_of, sender_of};
-pub use pattern::{Dissemination, Hierarchical, Pattern, Place, Signal, Star, Tree, Unexpected};
+pub use pattern::{
+    Destination, Dissemination, Hierarchical, Pattern, Signal, Star, Tree, Unexpected,
+};
 pub use shared::page::MEMBERS_MAX as SHARED_MAX;
 pub use shared::{Reporter, Shared, SharedError, WaitError};
 pub use udp::{Resending, Udp};

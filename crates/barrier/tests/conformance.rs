@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mgn_barrier::{
     Barrier, Combine, Dissemination, Ended, Event, Group, Hierarchical, Id, Lost, Member, Misuse,
-    Pattern, Refused, Resending, Star, To, Tree, Udp, View, ViewError,
+    Pattern, Recipient, Refused, Resending, Star, Tree, Udp, View, ViewError,
 };
 
 const NOW: Duration = Duration::ZERO;
@@ -89,8 +89,8 @@ impl Net {
         for (member, is_alive) in &mut self.members {
             while let Some(transmit) = member.poll_transmit() {
                 let to = match transmit.to {
-                    To::Member(to) => vec![to],
-                    To::All(view) => view.members().to_vec(),
+                    Recipient::Member(to) => vec![to],
+                    Recipient::All(view) => view.members().to_vec(),
                 };
                 for to in to.into_iter().filter(|to| *is_alive && *to != member.id()) {
                     let packet = transmit.packet.clone();
@@ -411,7 +411,7 @@ fn strange_packets_do_no_harm() {
             let (member, told, me) = (Id(1), Id(2 - at as u32), Id(at as u32));
             assert_eq!(
                 refused,
-                Err(match strange[1].to == To::Member(me) {
+                Err(match strange[1].to == Recipient::Member(me) {
                     true => Refused::Different { member },
                     false => Refused::Receiver { told, me },
                 })

@@ -21,7 +21,7 @@ const KINDS: [Kind; 7] = [
 ];
 
 /// Long enough that only something that never comes takes longer.
-const LONG: Option<Duration> = Some(Duration::from_secs(60));
+const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
 
 /// Runs `each` as every rank of a job of its own. Gives the ranks' results, in their order.
 fn ranks<T: Send>(size: usize, each: impl Fn(Arc<Member>) -> T + Sync) -> Vec<T> {
@@ -66,7 +66,7 @@ fn nobody_passes_before_all_have_arrived() {
             assert_eq!(barrier.members(), [0, 1, 2, 3, 4]);
             for epoch in 0..300 {
                 arrived.fetch_add(1, Ordering::Relaxed);
-                assert_eq!(barrier.pass(1 << rank, LONG), Ok(31), "{kind}");
+                assert_eq!(barrier.pass(1 << rank, WAIT_TIMEOUT), Ok(31), "{kind}");
                 assert!(arrived.load(Ordering::Relaxed) >= 5 * (epoch + 1), "{kind}");
             }
         });
@@ -84,7 +84,11 @@ fn members_may_work_before_they_wait() {
                 ..options(kind)
             };
             let mut barrier = JobBarrier::open(job, &max).unwrap();
-            assert_eq!(barrier.wait(LONG), Err(WaitError::NotArrived), "{kind}");
+            assert_eq!(
+                barrier.wait(WAIT_TIMEOUT),
+                Err(WaitError::NotArrived),
+                "{kind}"
+            );
             for epoch in 0..20 {
                 assert_eq!(barrier.arrive(rank + epoch), Ok(epoch), "{kind}");
                 assert_eq!(barrier.arrive(0), Err(Misuse::Twice { epoch }), "{kind}");
@@ -112,11 +116,11 @@ fn arrivals_go_on_while_members_work() {
             barrier.arrive(0).unwrap();
             if rank == 3 {
                 // The others only go on when this one has passed.
-                barrier.wait(LONG).unwrap();
+                barrier.wait(WAIT_TIMEOUT).unwrap();
             }
             working.wait();
             if rank != 3 {
-                barrier.wait(LONG).unwrap();
+                barrier.wait(WAIT_TIMEOUT).unwrap();
             }
         });
     }
@@ -140,8 +144,8 @@ fn groups_are_any_ranks_and_many_at_once() {
             let mut pair = group(1 + rank as u16 % 2, pair).unwrap();
             for _ in 0..50 {
                 let bits = if rank % 2 == 0 { 0b101 } else { 0b1010 };
-                assert_eq!(pair.pass(1 << rank, LONG), Ok(bits), "{kind}");
-                assert_eq!(all.pass(1 << rank, LONG), Ok(0b1111), "{kind}");
+                assert_eq!(pair.pass(1 << rank, WAIT_TIMEOUT), Ok(bits), "{kind}");
+                assert_eq!(all.pass(1 << rank, WAIT_TIMEOUT), Ok(0b1111), "{kind}");
             }
             let outside = group(9, &[0, 1, 2, 3].map(|r| (r + rank + 1) % 4)[..3]);
             assert!(matches!(outside, Err(OpenError::View(_))), "{kind}");
@@ -154,9 +158,9 @@ fn one_member_is_enough() {
     for kind in KINDS {
         ranks(1, |job| {
             let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
-            assert_eq!(barrier.pass(7, LONG), Ok(7), "{kind}");
-            barrier.leave(LONG).unwrap();
-            barrier.pass(7, LONG).unwrap_err();
+            assert_eq!(barrier.pass(7, WAIT_TIMEOUT), Ok(7), "{kind}");
+            barrier.leave(WAIT_TIMEOUT).unwrap();
+            barrier.pass(7, WAIT_TIMEOUT).unwrap_err();
         });
     }
 }
@@ -169,19 +173,19 @@ fn the_others_go_on_without_a_member_that_is_lost() {
             ranks(4, |job| {
                 let rank = job.rank();
                 let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
-                assert_eq!(barrier.pass(1 << rank, LONG), Ok(15));
+                assert_eq!(barrier.pass(1 << rank, WAIT_TIMEOUT), Ok(15));
                 if rank == lost {
                     drop(barrier);
                     return;
                 }
-                let failed = barrier.pass(1 << rank, LONG);
+                let failed = barrier.pass(1 << rank, WAIT_TIMEOUT);
                 let Err(WaitError::Lost(told)) = failed else {
                     panic!("{kind}: {failed:?}");
                 };
                 assert_eq!((told.epoch, told.members), (1, vec![Id(lost)]), "{kind}");
                 for _ in 0..10 {
                     assert_eq!(
-                        barrier.pass(1 << rank, LONG),
+                        barrier.pass(1 << rank, WAIT_TIMEOUT),
                         Ok(15 & !(1 << lost)),
                         "{kind}"
                     );
@@ -199,14 +203,14 @@ fn the_others_go_on_without_a_member_that_leaves() {
             ranks(4, |job| {
                 let rank = job.rank();
                 let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
-                assert_eq!(barrier.pass(1 << rank, LONG), Ok(15));
+                assert_eq!(barrier.pass(1 << rank, WAIT_TIMEOUT), Ok(15));
                 if rank == leaver {
-                    barrier.leave(LONG).unwrap();
+                    barrier.leave(WAIT_TIMEOUT).unwrap();
                     return;
                 }
                 for _ in 0..10 {
                     assert_eq!(
-                        barrier.pass(1 << rank, LONG),
+                        barrier.pass(1 << rank, WAIT_TIMEOUT),
                         Ok(15 & !(1 << leaver)),
                         "{kind}"
                     );
@@ -276,7 +280,7 @@ fn many_barriers_one_after_the_other() {
                 ..options(kind)
             };
             let mut barrier = JobBarrier::open(job.clone(), &options).unwrap();
-            assert_eq!(barrier.pass(1 << job.rank(), LONG), Ok(3));
+            assert_eq!(barrier.pass(1 << job.rank(), WAIT_TIMEOUT), Ok(3));
         }
     });
 }
@@ -289,7 +293,7 @@ fn many_members() {
             let bit = 1 << job.rank();
             let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
             for epoch in 0..5 {
-                let passed = barrier.pass(bit, LONG);
+                let passed = barrier.pass(bit, WAIT_TIMEOUT);
                 assert_eq!(passed, Ok((1 << 48) - 1), "{kind}, epoch {epoch}");
             }
         });

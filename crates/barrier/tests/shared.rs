@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mgn_barrier::{Combine, Ended, Id, Lost, Misuse, Shared, SharedError, WaitError};
 
-const LONG: Option<Duration> = Some(Duration::from_secs(60));
+const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
 
 fn group(count: usize, combine: Combine) -> Vec<Shared> {
     let fd = Shared::create(count).unwrap();
@@ -29,7 +29,7 @@ fn nobody_is_early_and_all_get_what_became_of_the_numbers() {
                         let value = epoch * 100 + me as u64;
                         assert_eq!(member.arrive(value), Ok(epoch));
                         let last = epoch * 100 + count as u64 - 1;
-                        assert_eq!(member.wait(LONG), Ok(last));
+                        assert_eq!(member.wait(WAIT_TIMEOUT), Ok(last));
                         let order = std::sync::atomic::Ordering::Relaxed;
                         assert!(counts.iter().all(|count| count.load(order) > epoch));
                     }
@@ -51,16 +51,19 @@ fn sleepers_hear_of_a_lost_member_and_go_on_without_it() {
             let met = &met;
             scope.spawn(move || {
                 member.arrive(1 << me).unwrap();
-                assert_eq!(member.wait(LONG), Ok(15));
+                assert_eq!(member.wait(WAIT_TIMEOUT), Ok(15));
                 member.arrive(0).unwrap();
                 met.wait();
                 let (epoch, members) = (1, vec![Id(2)]);
                 let lost = WaitError::Lost(Lost { epoch, members });
-                assert_eq!(member.wait(LONG), Err(lost));
+                assert_eq!(member.wait(WAIT_TIMEOUT), Err(lost));
                 for epoch in 2..100 {
                     let value = match epoch % 2 {
-                        0 => member.pass(1 << me, LONG),
-                        _ => member.arrive(1 << me).map(|_| member.wait(LONG)).unwrap(),
+                        0 => member.pass(1 << me, WAIT_TIMEOUT),
+                        _ => member
+                            .arrive(1 << me)
+                            .map(|_| member.wait(WAIT_TIMEOUT))
+                            .unwrap(),
                     };
                     assert_eq!(value, Ok(11));
                 }
@@ -72,7 +75,7 @@ fn sleepers_hear_of_a_lost_member_and_go_on_without_it() {
         reporter.lost(Id(2));
         reporter.lost(Id(70));
     });
-    assert_eq!(dead.wait(LONG), Err(Ended::Excluded.into()));
+    assert_eq!(dead.wait(WAIT_TIMEOUT), Err(Ended::Excluded.into()));
     assert_eq!(dead.arrive(0), Err(Ended::Excluded.into()));
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mgn_barrier::{
-    Barrier, Combine, Ended, Event, Group, Id, Refused, Resending, To, Transmit, Udp, View,
+    Barrier, Combine, Ended, Event, Group, Id, Recipient, Refused, Resending, Transmit, Udp, View,
 };
 use mgn_fuzzing::Random;
 
@@ -79,14 +79,17 @@ fn nothing_is_amplified() {
     root.receive(now, Id(1), &arrival).unwrap();
     assert!(matches!(
         said(&mut root)[..],
-        [Transmit { to: To::All(_), .. }]
+        [Transmit {
+            to: Recipient::All(_),
+            ..
+        }]
     ));
     for _ in 0..10 {
         root.receive(now, Id(1), &arrival).unwrap();
         let answers = said(&mut root);
         assert_eq!(answers.len(), 1);
         assert!(answers[0].packet.len() <= arrival.len());
-        assert_eq!(answers[0].to, To::Member(Id(1)));
+        assert_eq!(answers[0].to, Recipient::Member(Id(1)));
     }
     root.arrive(now, 0).unwrap();
     root.arrive(now, 0).unwrap_err();

@@ -66,7 +66,7 @@ fn composited_pictures_go_to_files() {
 }
 
 /// An X server, seen by a client. The environment names one at a time.
-struct Desk {
+struct TestDisplay {
     x11: RustConnection,
     server: Xvfb,
     _run: RunDir,
@@ -75,8 +75,8 @@ struct Desk {
 
 static ONE: Mutex<()> = Mutex::new(());
 
-impl Desk {
-    fn new() -> Option<Desk> {
+impl TestDisplay {
+    fn new() -> Option<TestDisplay> {
         if mgn_launch::find_xvfb().is_none() {
             eprintln!("SKIPPED: Xvfb is not installed");
             return None;
@@ -87,7 +87,7 @@ impl Desk {
         let server = Xvfb::start_with(&run, &["-noreset"]).unwrap();
         std::env::set_var("XAUTHORITY", server.authority());
         let (x11, _) = x11rb::connect(Some(server.display())).unwrap();
-        Some(Desk {
+        Some(TestDisplay {
             x11,
             server,
             _run: run,
@@ -134,20 +134,20 @@ impl Desk {
 }
 
 /// A program that prints its progress, and continues on command.
-struct Talk {
+struct InteractiveProgram {
     child: Child,
     said: BufReader<std::process::ChildStdout>,
 }
 
-impl Talk {
-    fn with(command: &mut Command) -> Talk {
+impl InteractiveProgram {
+    fn with(command: &mut Command) -> InteractiveProgram {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let said = BufReader::new(child.stdout.take().unwrap());
-        Talk { child, said }
+        InteractiveProgram { child, said }
     }
 
-    fn hear(&mut self) -> String {
+    fn read_line(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         line.trim_end().to_string()
@@ -158,7 +158,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for InteractiveProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -166,7 +166,7 @@ impl Drop for Talk {
 }
 
 /// The program `window.c` on this X server.
-fn window(desk: &Desk, arguments: &[&str]) -> Talk {
+fn window(desk: &TestDisplay, arguments: &[&str]) -> InteractiveProgram {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| compile("tests/window.c", &[], "window"));
     let mut command = Command::new(program);
@@ -175,20 +175,22 @@ fn window(desk: &Desk, arguments: &[&str]) -> Talk {
         .env("LD_LIBRARY_PATH", installed().join("lib"))
         .env("DISPLAY", desk.server.display())
         .env("XAUTHORITY", desk.server.authority());
-    Talk::with(&mut command)
+    InteractiveProgram::with(&mut command)
 }
 
 /// An X server that ends is an error, which ends no program.
 #[test]
 fn a_window_whose_x_server_ends_is_an_error() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let mut talk = window(&desk, &["lost window", "lost"]);
-    assert_eq!(talk.hear(), "shown");
-    let Desk { server, _run, .. } = desk;
+    assert_eq!(talk.read_line(), "shown");
+    let TestDisplay { server, _run, .. } = desk;
     drop(server);
     for _ in 2..=3 {
         talk.go_on();
-        assert_eq!(talk.hear(), "lost");
+        assert_eq!(talk.read_line(), "lost");
     }
     talk.go_on();
     assert!(talk.child.wait().unwrap().success());
@@ -198,12 +200,14 @@ fn a_window_whose_x_server_ends_is_an_error() {
 #[test]
 fn pictures_go_to_a_window_until_it_is_closed() {
     const HEIGHT: usize = 23;
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let title = "pictures of a program – ü";
     let mut talk = window(&desk, &[title]);
     let mut last = 0;
     for frame in 1..=3 {
-        assert_eq!(talk.hear(), "shown");
+        assert_eq!(talk.read_line(), "shown");
         let [found] = desk.titled(title)[..] else {
             panic!("there is not one window")
         };
@@ -218,7 +222,7 @@ fn pictures_go_to_a_window_until_it_is_closed() {
     }
     desk.close(last);
     talk.go_on();
-    assert_eq!(talk.hear(), "closed");
+    assert_eq!(talk.read_line(), "closed");
     assert!(desk.titled(title).is_empty(), "the window is still there");
     talk.go_on();
     assert!(talk.child.wait().unwrap().success());

@@ -12,7 +12,7 @@ use mgn_wall::Wall;
 use support::{compile, installed};
 use watching::{viewer, Shown, Watcher};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The colours in the middle of the upper and of the lower half.
 fn colours(shown: &Shown) -> [[u8; 3]; 2] {
@@ -39,7 +39,7 @@ fn pictures_of_c_programs_are_seen() {
     let shown = loop {
         match watcher.take().pop() {
             Some(shown) => break shown,
-            None => assert!(start.elapsed() < LIMIT, "no picture comes"),
+            None => assert!(start.elapsed() < RUN_TIMEOUT, "no picture comes"),
         }
     };
     child.stdin.take().unwrap().write_all(b"\n").unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mgn_fabric::Transport;
-use mgn_mothership::protocol::{Request, Wanted, Way};
+use mgn_mothership::protocol::{Request, TransportKind, Wanted};
 use mgn_mothership::{ask, Match};
 
 use crate::args::{RenderFlags, WallName};
@@ -39,9 +39,9 @@ pub fn request(
     request.needs = flags.needs.clone().unwrap_or_default();
     request.way = match &flags.transport {
         None => None,
-        Some(Transport::Shm) => Some(Way::Shm),
-        Some(Transport::Unix) => Some(Way::Unix),
-        Some(Transport::Tcp) => Some(Way::Tcp),
+        Some(Transport::Shm) => Some(TransportKind::Shm),
+        Some(Transport::Unix) => Some(TransportKind::Unix),
+        Some(Transport::Tcp) => Some(TransportKind::Tcp),
         Some(other) => anyhow::bail!("--transport {other} needs no server; leave out --mothership"),
     };
     let token = flags.token_file.as_deref();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use mgn_fabric::{Address, Transport};
-use mgn_launch::ssh::{Remote, SshOptions, HOLDS, SERVER, SILENCE};
+use mgn_launch::ssh::{Remote, SshOptions, HOLDS, SERVER, SILENCE_TIMEOUT};
 use mgn_launch::{inspect, Display, Driver, EmbeddedServer, Output, Plan, RunDir, Session};
 use mgn_present::XDisplay;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -168,7 +168,7 @@ fn server(run: &RunDir, variables: &[(&str, &str)]) -> anyhow::Result<EmbeddedSe
 fn options(host: &str, mgn: Option<String>, serves: bool) -> anyhow::Result<SshOptions> {
     let settings = Settings::read()?;
     let silence = match std::env::var("MGN_SSH_SILENCE") {
-        Err(_) => SILENCE,
+        Err(_) => SILENCE_TIMEOUT,
         Ok(text) => match text.parse() {
             Ok(seconds @ 3..=86_400) => Duration::from_secs(seconds),
             _ => anyhow::bail!("MGN_SSH_SILENCE={text} is no number of seconds from 3 to 86400"),

@@ -20,7 +20,7 @@ mod networks;
 use networks::Network;
 
 /// Nothing here takes so long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A folder and names of its own for a test, and processes that end with it.
 struct Stage {
@@ -143,7 +143,7 @@ impl Stage {
             let status = mgn_mothership::status(&self.home(), None);
             match status {
                 Ok(status) if what(&status) => return status,
-                last if start.elapsed() > PATIENCE => panic!("it stays so: {last:?}"),
+                last if start.elapsed() > WAIT_TIMEOUT => panic!("it stays so: {last:?}"),
                 _ => std::thread::sleep(Duration::from_millis(50)),
             }
         }
@@ -161,7 +161,7 @@ impl Stage {
 
     fn ask(&self, wanted: Wanted) -> Result<Match, Error> {
         let request = Request::new(wanted, "a test");
-        ask(&self.home(), None, request, PATIENCE, |_| {})
+        ask(&self.home(), None, request, WAIT_TIMEOUT, |_| {})
     }
 
     /// Waits for a child to end.
@@ -177,7 +177,7 @@ impl Stage {
             if let Some(status) = child.try_wait().unwrap() {
                 return status.success();
             }
-            assert!(start.elapsed() < PATIENCE, "process {pid} does not end");
+            assert!(start.elapsed() < WAIT_TIMEOUT, "process {pid} does not end");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -221,7 +221,7 @@ fn lives(pid: Pid) -> bool {
 fn gone(pid: Pid) {
     let start = Instant::now();
     while lives(pid) {
-        assert!(start.elapsed() < PATIENCE, "{pid:?} does not end");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "{pid:?} does not end");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -638,12 +638,12 @@ fn hosts_apart_are_joined_by_tcp() {
         if let Some(tile) = tile {
             break tile;
         }
-        assert!(start.elapsed() < PATIENCE, "it stays so: {status:?}");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "it stays so: {status:?}");
         std::thread::sleep(Duration::from_millis(50));
     };
     assert_eq!(
         (tile.way, tile.address.as_str()),
-        (protocol::Way::Tcp, "tls:10.9.0.2:7500")
+        (protocol::TransportKind::Tcp, "tls:10.9.0.2:7500")
     );
     // Which ends the program too.
     kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::TERM).unwrap();
@@ -710,7 +710,13 @@ fn strangers_are_turned_away() {
     }
     let right = Token::read(&right).unwrap();
     let open = |opening: &[u8]| {
-        mgn_fabric::connect(&address, Transport::Tcp, Some(&right), opening, PATIENCE)
+        mgn_fabric::connect(
+            &address,
+            Transport::Tcp,
+            Some(&right),
+            opening,
+            WAIT_TIMEOUT,
+        )
     };
     for opening in [&[][..], &[0xff; 100], &[99]] {
         let error = open(opening).unwrap_err();
@@ -723,7 +729,7 @@ fn strangers_are_turned_away() {
         let (sender, mut receiver) = open(&opening).unwrap().0.split();
         sender.send(garbage).unwrap();
         // A beat may come before the end.
-        while let Ok(message) = receiver.recv(Some(PATIENCE)) {
+        while let Ok(message) = receiver.recv(Some(WAIT_TIMEOUT)) {
             assert!(message.is_some(), "it is not turned away");
         }
     }
@@ -766,7 +772,7 @@ fn a_relay_finds_servers_by_asking() {
     // The server answers that it does not understand, so it has been reached.
     let refused = |name: &str| {
         let address: Address = format!("{relay}/{name}").parse().unwrap();
-        let opened = connect(&address, Transport::Tcp, Some(&token), b"?", PATIENCE);
+        let opened = connect(&address, Transport::Tcp, Some(&token), b"?", WAIT_TIMEOUT);
         match opened.map(drop) {
             Err(mgn_fabric::Error::Refused(why)) => why,
             other => panic!("{other:?}"),
@@ -820,13 +826,19 @@ fn a_servers_token_opens_no_other() {
     let wall_token = stage.folder.join("wall.token");
     let wanted = Request::new(Wanted::Walls(vec!["desk".into()]), "a test");
     let tls: Address = tls.parse().unwrap();
-    let found = ask(&tls, Some(&wall_token), wanted, PATIENCE, |_| {}).unwrap();
+    let found = ask(&tls, Some(&wall_token), wanted, WAIT_TIMEOUT, |_| {}).unwrap();
     for (tile, other) in found.tiles.iter().zip(["right.token", "left.token"]) {
         let own = tile.token_file.clone().unwrap();
         assert_eq!(own, stage.folder.join(format!("{}.token", tile.server)));
         let refused = |file: &Path| {
             let token = Token::read(file).unwrap();
-            let opened = connect(&tile.address, Transport::Tcp, Some(&token), b"?", PATIENCE);
+            let opened = connect(
+                &tile.address,
+                Transport::Tcp,
+                Some(&token),
+                b"?",
+                WAIT_TIMEOUT,
+            );
             opened.map(drop).unwrap_err().to_string()
         };
         // It has been reached.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::{connect, Address, Connection, Transport};
 use mgn_wire::hello::{Hello, Role, VERSION};
 
-const LONG: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder of its own for a test.
 struct Folder(PathBuf);
@@ -77,13 +77,13 @@ fn begin(server: &Address) -> Connection {
         },
     };
     let opening = postcard::to_allocvec(&hello).unwrap();
-    let connected = connect(server, Transport::Unix, None, &opening, LONG);
+    let connected = connect(server, Transport::Unix, None, &opening, WAIT_TIMEOUT);
     connected.unwrap().0
 }
 
 /// The events in an audit file, once there are as many.
 fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
-    let deadline = Instant::now() + LONG;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let text = fs::read_to_string(file).unwrap_or_default();
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -250,7 +250,7 @@ fn sessions_are_in_the_audit_file() {
     assert_eq!(ended["event"], "session-end");
     assert_eq!(ended["reason"], "client-left");
     assert!(ended["seconds"].is_number() && ended["bytes"].is_number());
-    let refused = connect(&address, Transport::Unix, None, b"nonsense", LONG);
+    let refused = connect(&address, Transport::Unix, None, b"nonsense", WAIT_TIMEOUT);
     assert!(refused.is_err());
     let refused = &events(&file, 2)[1];
     assert_eq!(refused["event"], "refused");
@@ -293,7 +293,7 @@ fn a_passed_socket_is_served_and_readiness_is_told() {
     let path = folder.0.join("socket");
     let socket = UnixListener::bind(&path).unwrap();
     let notified = UnixDatagram::bind(folder.0.join("notify")).unwrap();
-    notified.set_read_timeout(Some(LONG)).unwrap();
+    notified.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let mut command = activated(&folder, socket, 1);
     command.env("NOTIFY_SOCKET", folder.0.join("notify"));
     let (server, address) = Server::start(&mut command);

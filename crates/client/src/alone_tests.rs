@@ -6,7 +6,7 @@ use crate::context::{Context, Request};
 use crate::current::{has_current, with_current};
 use crate::entry_points::lookup;
 use crate::generated::entries::*;
-use crate::gl::hand::*;
+use crate::gl::handwritten::*;
 use crate::native_image::define;
 use crate::shadow::GlState;
 use crate::{blank, tls};

@@ -32,8 +32,8 @@ const HEAD: u64 = TAG | 1;
 const FAREWELL: u64 = TAG | 2;
 
 /// How long a farewell may take that explains what has happened.
-const MOMENT: Duration = Duration::from_millis(500);
-const STEP: Duration = Duration::from_millis(5);
+const FAREWELL_TIMEOUT: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// This program as one of those that composite.
 pub struct Composite {
@@ -119,7 +119,7 @@ impl Composite {
                 .endpoint()
                 .send(link, FAREWELL, farewell, SendOptions::default());
         }
-        self.member.endpoint().flush(Some(MOMENT));
+        self.member.endpoint().flush(Some(FAREWELL_TIMEOUT));
     }
 
     pub fn compositing(&self) -> MutexGuard<'_, Compositing> {
@@ -151,7 +151,7 @@ impl Composite {
             if Instant::now() >= deadline {
                 return None;
             }
-            std::thread::sleep(STEP);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -249,8 +249,8 @@ fn try_to<'g>(
     let terms = of.terms(layer)?;
     let head = Head::of(*frames, layer);
     match of.member.rank() {
-        0 => of.hear(&head)?,
-        _ => of.tell(&head)?,
+        0 => of.check_heads(&head)?,
+        _ => of.send_head(&head)?,
     }
     // Into memory that the server does not write to, and that the others read.
     let drawn = group.draw(&terms)?;
@@ -330,7 +330,7 @@ impl Composite {
     }
 
     /// Tells rank 0 what this rank composites.
-    fn tell(&self, head: &Head) -> Result<(), Failure> {
+    fn send_head(&self, head: &Head) -> Result<(), Failure> {
         for (_, link) in self.links().iter().filter(|(rank, _)| *rank == 0) {
             let endpoint = self.member.endpoint();
             let sent = endpoint.send(*link, HEAD, &head.encode(), SendOptions::default());
@@ -340,7 +340,7 @@ impl Composite {
     }
 
     /// Hears what the others have, which must be the same as here.
-    fn hear(&self, own: &Head) -> Result<(), Failure> {
+    fn check_heads(&self, own: &Head) -> Result<(), Failure> {
         let deadline = Instant::now() + self.patience;
         for (rank, link) in self.links() {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -433,7 +433,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let failed = |why: &dyn Display| {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
         // Rank 0 may have found the same, and reports it for all.
-        let is_told = of.is_supervised && rank > 0 && of.farewell(MOMENT).is_some();
+        let is_told = of.is_supervised && rank > 0 && of.farewell(FAREWELL_TIMEOUT).is_some();
         of.fail(&why, true);
         Outcome::Failed((!is_told).then_some(why), TOLD)
     };
@@ -458,7 +458,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     };
     // A lost rank may have said why, and a late one may have done so in the meantime.
     let farewell = of.farewell(match why {
-        Some(_) => MOMENT,
+        Some(_) => FAREWELL_TIMEOUT,
         None => Duration::ZERO,
     });
     // One says what all have found.

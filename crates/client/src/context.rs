@@ -1,7 +1,7 @@
 //! A context, which writes and sends commands.
 
 use crate::config::Format;
-use crate::debug_thread::Line;
+use crate::debug_thread::DebugChannel;
 use crate::frames::IN_FLIGHT;
 use crate::nowhere::nowhere;
 use crate::replies::Answered;
@@ -51,7 +51,7 @@ pub struct Context {
     /// The number of the program's X requests at the last look.
     requests: u64,
     /// Where debug messages may come from the thread, since they first could.
-    pub line: Option<Arc<Line>>,
+    pub debug_channel: Option<Arc<DebugChannel>>,
 }
 
 /// Contexts that may hold memory of the transport, be it only because their thread has stopped in
@@ -131,22 +131,26 @@ impl Context {
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros if the
     /// context has no server that answers.
     pub fn answer(&mut self, op: u16) -> Answer {
-        let line = self.line();
-        let turn = line.as_ref().map(|line| line.asking());
+        let debug_channel = self.debug_channel();
+        let turn = debug_channel
+            .as_ref()
+            .map(|debug_channel| debug_channel.asking());
         let Some(session) = self.ask() else {
             return Answer::default();
         };
         let answered = session.answer(self.id, op, self.sent);
         drop(turn);
-        self.heard(session, op, &answered);
+        self.handle_answer(session, op, &answered);
         Answer::new(answered.bytes)
     }
 
     /// The same, of each renderer of a wall that has an answer of its own, in the order of their
     /// tiles. None for lost ones.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
-        let line = self.line();
-        let turn = line.as_ref().map(|line| line.asking());
+        let debug_channel = self.debug_channel();
+        let turn = debug_channel
+            .as_ref()
+            .map(|debug_channel| debug_channel.asking());
         let Some(session) = self.ask() else {
             return Vec::new();
         };
@@ -154,7 +158,7 @@ impl Context {
         drop(turn);
         // Errors are the same everywhere.
         if let Some(any) = answers.iter().flatten().next() {
-            self.heard(session, op, any);
+            self.handle_answer(session, op, any);
         }
         let answer = |answered: Option<Answered>| Some(Answer::new(answered?.bytes));
         answers.into_iter().map(answer).collect()
@@ -174,7 +178,7 @@ impl Context {
     }
 
     /// Handles the effects of an answer besides its values.
-    fn heard(&mut self, session: &Session, op: u16, answered: &Answered) {
+    fn handle_answer(&mut self, session: &Session, op: u16, answered: &Answered) {
         if op == ops::MGN_GET_ERROR {
             // It brings the error itself, and takes it from the server.
             self.enc.doubt = 0;
@@ -182,7 +186,7 @@ impl Context {
             self.error_reported(answered.error);
         }
         if answered.told && op != ops::MGN_DEBUG_MESSAGES {
-            self.tell();
+            self.deliver_messages();
         }
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
             // A swapped frame is finished when it is in the window.
@@ -369,7 +373,7 @@ impl Context {
             sent: 0,
             counts_whole: false,
             requests: 0,
-            line: None,
+            debug_channel: None,
         });
         context.follow_debug();
         context
@@ -378,7 +382,7 @@ impl Context {
     /// Commits the records written so far as one message.
     fn send(&mut self) {
         self.commit(false);
-        self.tell_changes();
+        self.publish_changes();
     }
 
     fn commit(&mut self, follows: bool) {
@@ -446,7 +450,7 @@ impl Context {
     /// Finds room for a record of `n` bytes, in a new message.
     fn find_room(&mut self, n: usize) {
         self.commit(true);
-        self.tell_changes();
+        self.publish_changes();
         if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
             return;
         }
@@ -476,7 +480,7 @@ fn resize(enc: &mut Encoder, surface: &Surface) {
         unsafe {
             enc.mgn_resize_surface(surface.id, width, height);
             if let Some(areas) = surface.areas() {
-                tiles::tell(enc, surface.id, &areas, height);
+                tiles::encode_areas(enc, surface.id, &areas, height);
             }
         }
     }

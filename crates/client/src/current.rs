@@ -29,14 +29,14 @@ pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     if !has_current() {
         return None;
     }
-    let _only = Only::new();
+    let _only = BorrowGuard::new();
     // SAFETY: not the idle one, so it is a context that only this thread has, and no caller uses a
     // reference to it.
     Some(work(unsafe { &mut *tls::current() }))
 }
 
 #[cfg(debug_assertions)]
-use checked::{assert_free, Only};
+use checked::{assert_free, BorrowGuard};
 
 /// The reference of `with_current`, and later of entry points that look for it, is the only one.
 #[cfg(debug_assertions)]
@@ -47,17 +47,17 @@ mod checked {
         static TAKEN: Cell<bool> = const { Cell::new(false) };
     }
 
-    pub struct Only;
+    pub struct BorrowGuard;
 
-    impl Only {
-        pub fn new() -> Only {
+    impl BorrowGuard {
+        pub fn new() -> BorrowGuard {
             assert_free();
             TAKEN.set(true);
-            Only
+            BorrowGuard
         }
     }
 
-    impl Drop for Only {
+    impl Drop for BorrowGuard {
         fn drop(&mut self) {
             TAKEN.set(false);
         }
@@ -71,11 +71,11 @@ mod checked {
 }
 
 #[cfg(not(debug_assertions))]
-struct Only;
+struct BorrowGuard;
 
 #[cfg(not(debug_assertions))]
-impl Only {
-    fn new() -> Only {
-        Only
+impl BorrowGuard {
+    fn new() -> BorrowGuard {
+        BorrowGuard
     }
 }

@@ -19,11 +19,11 @@ use std::time::Duration;
 pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
 
 /// Bytes of messages in one answer; more than there ever are.
-pub const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
+pub const MESSAGE_BYTES_MAX: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
 /// How long the thread waits for more messages: a context that continues fetches its own, and
 /// failing commands come in groups.
-const PAUSE: Duration = Duration::from_millis(5);
+const COLLECT_INTERVAL: Duration = Duration::from_millis(5);
 /// Room for the one question.
 const QUESTION_BYTES: usize = 64;
 
@@ -35,7 +35,7 @@ pub struct Listener {
 }
 
 /// The state that a context and the thread share.
-pub struct Line {
+pub struct DebugChannel {
     session: &'static Session,
     context: u32,
     /// The thread is to look.
@@ -53,9 +53,9 @@ pub struct Asking {
     pub in_begin: bool,
 }
 
-impl Line {
-    pub fn new(session: &'static Session, context: u32) -> Line {
-        Line {
+impl DebugChannel {
+    pub fn new(session: &'static Session, context: u32) -> DebugChannel {
+        DebugChannel {
             session,
             context,
             is_due: AtomicBool::new(false),
@@ -82,7 +82,7 @@ impl Line {
     }
 
     /// Fetches messages and tells them. Says whether that has to be tried again.
-    fn tell(&self) -> bool {
+    fn deliver_messages(&self) -> bool {
         let listener = self.listener();
         let Some(Listener { callback, user }) = *listener else {
             return false;
@@ -94,7 +94,7 @@ impl Line {
             }
             // SAFETY: written to the message's own encoder.
             let number = (self.session).message(self.context, QUESTION_BYTES, |e| unsafe {
-                e.mgn_debug_messages(MOST)
+                e.mgn_debug_messages(MESSAGE_BYTES_MAX)
             });
             self.session
                 .answer(self.context, ops::MGN_DEBUG_MESSAGES, number)
@@ -129,40 +129,40 @@ pub unsafe fn call(callback: Callback, mut message: Message, user: *const c_void
 
 /// The process's thread, and the contexts that have left word.
 #[derive(Default)]
-pub struct Later {
+pub struct DebugThread {
     state: Mutex<State>,
     came: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    lines: Vec<Arc<Line>>,
+    channels: Vec<Arc<DebugChannel>>,
     runs: bool,
 }
 
 /// The instance of this process.
-pub fn later() -> &'static Later {
-    static LATER: PerProcess<Later> = PerProcess::new();
-    LATER.get()
+pub fn debug_thread() -> &'static DebugThread {
+    static INSTANCE: PerProcess<DebugThread> = PerProcess::new();
+    INSTANCE.get()
 }
 
-impl Later {
+impl DebugThread {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// A context has sent something that may have failed.
-    pub fn remind(&'static self, line: &Arc<Line>) {
-        if line.is_due.swap(true, Ordering::AcqRel) {
+    pub fn remind(&'static self, debug_channel: &Arc<DebugChannel>) {
+        if debug_channel.is_due.swap(true, Ordering::AcqRel) {
             return;
         }
         let mut state = self.state();
-        state.lines.push(line.clone());
+        state.channels.push(debug_channel.clone());
         if !state.runs {
             let _signals = Signals::block_all();
             let thread = std::thread::Builder::new().name("mgn-messages".into());
             // Without a thread, messages come when the context asks for something.
-            state.runs = thread.spawn(|| later().run()).is_ok();
+            state.runs = thread.spawn(|| debug_thread().run()).is_ok();
         }
         drop(state);
         self.came.notify_one();
@@ -171,17 +171,19 @@ impl Later {
     fn run(&self) {
         loop {
             let mut state = self.state();
-            while state.lines.is_empty() {
+            while state.channels.is_empty() {
                 state = self.came.wait(state).unwrap_or_else(|e| e.into_inner());
             }
             drop(state);
-            std::thread::sleep(PAUSE);
-            let lines = std::mem::take(&mut self.state().lines);
-            for line in lines {
+            std::thread::sleep(COLLECT_INTERVAL);
+            let channels = std::mem::take(&mut self.state().channels);
+            for debug_channel in channels {
                 // Commands that are sent from now on set the flag again.
-                line.is_due.store(false, Ordering::Release);
-                if line.tell() && !line.is_due.swap(true, Ordering::AcqRel) {
-                    self.state().lines.push(line);
+                debug_channel.is_due.store(false, Ordering::Release);
+                if debug_channel.deliver_messages()
+                    && !debug_channel.is_due.swap(true, Ordering::AcqRel)
+                {
+                    self.state().channels.push(debug_channel);
                 }
             }
         }

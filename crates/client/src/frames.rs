@@ -13,7 +13,7 @@ pub const IN_FLIGHT: u32 = 2;
 
 /// If the first of several invisible frames was handed over less than this number of nanoseconds
 /// ago, [`UNSEEN`] of them may be in flight.
-const MOMENT: u64 = 1_000_000;
+const UNSEEN_WITHIN_NS: u64 = 1_000_000;
 
 /// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where
 /// that was wanted.
@@ -110,7 +110,7 @@ impl Frames {
         let at = |frame: u32| &surface.unseen[(frame % UNSEEN) as usize];
         let first = frame.wrapping_sub(self.under_way(surface).min(UNSEEN)) + 1;
         at(frame).store(now, Ordering::Relaxed);
-        let is_moment = now.wrapping_sub(at(first).load(Ordering::Relaxed)) < MOMENT;
+        let is_moment = now.wrapping_sub(at(first).load(Ordering::Relaxed)) < UNSEEN_WITHIN_NS;
         self.wait(surface, if is_moment { UNSEEN } else { IN_FLIGHT });
     }
 
@@ -210,13 +210,13 @@ mod tests {
             });
             assert_eq!(surface.finished.load(Ordering::Acquire), last);
         };
-        let start = 5 * MOMENT;
+        let start = 5 * UNSEEN_WITHIN_NS;
         (1..=UNSEEN).for_each(|frame| hand_over(frame, start + u64::from(frame)));
         finish_while(1, &|| hand_over(UNSEEN + 1, start + 100));
         // The first that is under way is older now.
-        let late = start + MOMENT + 3;
+        let late = start + UNSEEN_WITHIN_NS + 3;
         finish_while(UNSEEN, &|| hand_over(UNSEEN + 2, late));
-        let later = late + MOMENT - 1;
+        let later = late + UNSEEN_WITHIN_NS - 1;
         finish_while(UNSEEN + 1, &|| hand_over(UNSEEN + 3, later));
         hand_over(UNSEEN + 4, later);
     }

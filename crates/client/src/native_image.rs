@@ -2,7 +2,7 @@
 
 use crate::current::with_current;
 use crate::generated::entries::glCopyTexImage2D;
-use crate::gl::hand::{
+use crate::gl::handwritten::{
     glBindBuffer, glBindFramebuffer, glGetIntegerv, glPixelStorei, glTexImage2D,
 };
 use crate::surface::Surface;

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// How long programs wait for each other to composite or to swap, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(60);
+const GROUP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ impl Options {
                         .parse()
                         .map_err(|error| format!("MGN_COMPOSITE={text}: {error}"))?,
                     patience: number(&var, "MGN_COMPOSITE_TIMEOUT")?
-                        .map_or(PATIENCE, Duration::from_secs),
+                        .map_or(GROUP_TIMEOUT, Duration::from_secs),
                 }),
             },
             swap_barrier: match var("MGN_SWAP_BARRIER").filter(|text| !text.is_empty()) {
@@ -208,7 +208,7 @@ impl Options {
                         .parse()
                         .map_err(|error| format!("MGN_SWAP_BARRIER={text}: {error}"))?,
                     patience: number(&var, "MGN_SWAP_TIMEOUT")?
-                        .map_or(PATIENCE, Duration::from_secs),
+                        .map_or(GROUP_TIMEOUT, Duration::from_secs),
                 }),
             },
             chain: var("MGN_CLIENT_CHAIN").map_or(Ok(Chain::default()), |text| chain(&text))?,
@@ -248,7 +248,8 @@ fn window(var: &impl Fn(&str) -> Option<String>) -> Result<Option<SharedWindow>,
     Ok(Some(SharedWindow {
         name,
         clients: at_most(CLIENTS, SharedWindow::CLIENTS_MAX)?,
-        patience: at_most(WAIT, SharedWindow::PATIENCE_MAX)?.unwrap_or(SharedWindow::PATIENCE),
+        patience: at_most(WAIT, SharedWindow::PATIENCE_MAX)?
+            .unwrap_or(SharedWindow::PATIENCE_DEFAULT),
     }))
 }
 

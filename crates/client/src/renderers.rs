@@ -1,7 +1,7 @@
 //! The render servers of a session: one, or one for each tile of a wall, which all get the same
 //! commands.
 
-mod several;
+mod wall;
 
 use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
@@ -9,17 +9,17 @@ use crate::signals::Signals;
 use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wire::hello::{self, Hello, Role, ServerInfo, SharedWindow, Shown, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
-pub use several::NoSuccessor;
-use several::Several;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+pub use wall::NoSuccessor;
+use wall::WallRenderers;
 
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub enum Renderers {
     One(Renderer),
-    Several(Several),
+    Wall(WallRenderers),
 }
 
 pub struct Renderer {
@@ -103,7 +103,7 @@ impl Renderers {
     pub fn are_answered(&self) -> bool {
         match self {
             Renderers::One(renderer) => renderer.replies.is_some(),
-            Renderers::Several(_) => true,
+            Renderers::Wall(_) => true,
         }
     }
 
@@ -126,7 +126,7 @@ impl Renderers {
                 let (bytes, number) = (used, 0);
                 Ok(Sent { bytes, number })
             }
-            Renderers::Several(several) => several.commit(reservation, used, follows),
+            Renderers::Wall(wall) => wall.commit(reservation, used, follows),
         }
     }
 
@@ -138,7 +138,7 @@ impl Renderers {
     fn writer(&self) -> &Sender {
         match self {
             Renderers::One(renderer) => &renderer.sender,
-            Renderers::Several(several) => several.writer(),
+            Renderers::Wall(wall) => wall.writer(),
         }
     }
 
@@ -146,7 +146,7 @@ impl Renderers {
     pub fn send_wait(&self) -> u64 {
         match self {
             Renderers::One(renderer) => renderer.sender.wait_time(),
-            Renderers::Several(several) => several.send_wait(),
+            Renderers::Wall(wall) => wall.send_wait(),
         }
     }
 
@@ -160,7 +160,7 @@ impl Renderers {
     ) -> Result<Answered, NoAnswer> {
         match self {
             Renderers::One(renderer) => renderer.answer(context, None, given_up),
-            Renderers::Several(several) => several.answer(context, number, given_up),
+            Renderers::Wall(wall) => wall.answer(context, number, given_up),
         }
     }
 
@@ -177,7 +177,7 @@ impl Renderers {
                 let answered = renderer.answer(context, None, given_up)?;
                 Ok(vec![Some(answered)])
             }
-            Renderers::Several(several) => several.answers(context, number, given_up),
+            Renderers::Wall(wall) => wall.answers(context, number, given_up),
         }
     }
 
@@ -185,7 +185,7 @@ impl Renderers {
     pub fn leave(&self, tile: usize) -> usize {
         match self {
             Renderers::One(_) => 0,
-            Renderers::Several(several) => several.leave(tile),
+            Renderers::Wall(wall) => wall.leave(tile),
         }
     }
 
@@ -202,14 +202,14 @@ impl Renderers {
         opened: Option<Box<Successor>>,
         given_up: &dyn Fn() -> bool,
     ) -> Result<(Sender, Receiver), NoSuccessor> {
-        let Renderers::Several(several) = self else {
+        let Renderers::Wall(wall) = self else {
             return Err(NoSuccessor::Never("there is no other renderer".into()));
         };
         let new = match opened {
             Some(opened) => opened,
             None => Box::new(successor(options, info, accepted, tile)?),
         };
-        several.fill(tile, new, given_up)
+        wall.fill(tile, new, given_up)
     }
 }
 
@@ -377,8 +377,8 @@ fn answered(options: &Options) -> Result<Reached, String> {
     }
     one_picture(&welcomes, &places)?;
     let renderers = if all.len() > 1 {
-        let several = Several::new(all, options.window.is_some());
-        Renderers::Several(several.map_err(|e| format!("cannot write to several servers: {e}"))?)
+        let wall = WallRenderers::new(all, options.window.is_some());
+        Renderers::Wall(wall.map_err(|e| format!("cannot write to several servers: {e}"))?)
     } else {
         let one = all.pop().ok_or("no render server is named")?;
         Renderers::One(one)

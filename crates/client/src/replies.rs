@@ -12,7 +12,7 @@ const HEADER: usize = 20;
 /// The longest answer there is: nothing GL returns is longer than the longest command.
 const ANSWER_MAX: usize = mgn_wire::LONG_MAX;
 /// How often a waiting thread looks whether the session was given up for another reason.
-const PATIENCE: Duration = Duration::from_millis(200);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 pub struct Replies {
     state: Mutex<State>,
@@ -98,13 +98,13 @@ impl Replies {
             }
             let Some(mut receiver) = state.receiver.take() else {
                 state.waiting += 1;
-                let waited = self.changed.wait_timeout(state, PATIENCE);
+                let waited = self.changed.wait_timeout(state, END_CHECK_INTERVAL);
                 state = waited.unwrap_or_else(|e| e.into_inner()).0;
                 state.waiting -= 1;
                 continue;
             };
             drop(state);
-            let received = receiver.recv(Some(PATIENCE));
+            let received = receiver.recv(Some(END_CHECK_INTERVAL));
             let mine = match &received {
                 // The common case needs neither the table nor a second copy.
                 Ok(Some(message)) => whole(message, context, is_asked),

@@ -276,7 +276,7 @@ impl Session {
         }
         let Asked { number, answer } = self.asked(context, number);
         let given_up = || self.is_lost();
-        let answered = self.hear(|| self.renderers.answer(context, number, &given_up));
+        let answered = self.receive_answers(|| self.renderers.answer(context, number, &given_up));
         if let Some(answered) = &answered {
             self.stats.round_trip(op, answered.bytes.len());
         }
@@ -290,7 +290,7 @@ impl Session {
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
         let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();
-        let answers = self.hear(|| self.renderers.answers(context, number, &given_up));
+        let answers = self.receive_answers(|| self.renderers.answers(context, number, &given_up));
         if let Some(answers) = &answers {
             let bytes = answers.iter().flatten().map(|answer| answer.bytes.len());
             self.stats.round_trip(op, bytes.sum());
@@ -309,7 +309,7 @@ impl Session {
         }
     }
 
-    fn hear<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
+    fn receive_answers<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
         if !self.is_answered() || self.is_lost() {
             return None;
         }
@@ -330,9 +330,9 @@ impl Session {
     /// If the program does not continue without its server, another thread ends the process. Until
     /// then this thread waits, so that the program does not end first, with a status of success.
     fn await_end(&self) {
-        const MOMENT: Duration = Duration::from_secs(3);
+        const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
         if self.is_lost() && !self.goes_on() {
-            std::thread::sleep(MOMENT);
+            std::thread::sleep(EXIT_TIMEOUT);
         }
     }
 
@@ -360,17 +360,17 @@ impl Session {
     /// available, and lets it take over the tile. Returns the connection for its frames; none if no
     /// server ever can.
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
-        const PAUSE: Duration = Duration::from_millis(500);
+        const RETRY_INTERVAL: Duration = Duration::from_millis(500);
         /// How often the server may be unavailable before another one is requested: a server that
         /// is started again takes a moment.
-        const TRIES: u32 = 6;
+        const UNAVAILABLE_MAX: u32 = 6;
         /// Before it is looked again whether a server with another driver has the right one.
-        const LONG: Duration = Duration::from_secs(10);
+        const OTHER_DRIVER_RETRY_INTERVAL: Duration = Duration::from_secs(10);
         let mut tries = (None, 0);
         let mut said = String::new();
         let mut opened = None;
         while !self.is_lost() {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
             let given_up = || self.is_lost();
             let server = self.options.server_of(tile);
             if tries.0 != server {
@@ -393,7 +393,7 @@ impl Session {
                 }
                 Err(NoSuccessor::NotNow(why)) => {
                     tries.1 += 1;
-                    if let (TRIES, Some(server)) = (tries.1, &server) {
+                    if let (UNAVAILABLE_MAX, Some(server)) = (tries.1, &server) {
                         self.options.say_unfit(tile, server);
                     }
                     why
@@ -405,12 +405,12 @@ impl Session {
                     if let Some(server) = &server {
                         self.options.say_unfit(tile, server);
                     }
-                    let until = Instant::now() + LONG;
+                    let until = Instant::now() + OTHER_DRIVER_RETRY_INTERVAL;
                     while Instant::now() < until
                         && !self.is_lost()
                         && self.options.server_of(tile) == server
                     {
-                        std::thread::sleep(PAUSE);
+                        std::thread::sleep(RETRY_INTERVAL);
                     }
                     why
                 }
@@ -482,11 +482,11 @@ impl Session {
     /// The command connection failed. The server's reason comes by the other one and may still be
     /// under way, so it gets a moment before the session ends for `error` alone.
     pub fn break_off(&self, error: impl Display) {
-        const MOMENT: Duration = Duration::from_secs(2);
-        const STEP: Duration = Duration::from_millis(5);
-        let deadline = Instant::now() + MOMENT;
+        const REASON_TIMEOUT: Duration = Duration::from_secs(2);
+        const POLL_INTERVAL: Duration = Duration::from_millis(5);
+        let deadline = Instant::now() + REASON_TIMEOUT;
         while self.is_answered() && !self.is_lost() && Instant::now() < deadline {
-            std::thread::sleep(STEP);
+            std::thread::sleep(POLL_INTERVAL);
         }
         self.lose(error);
     }

@@ -6,7 +6,7 @@
 use crate::exit::end_process;
 use crate::signals::Signals;
 use mgn_fabric::Error;
-use mgn_spu::{Chain, Place};
+use mgn_spu::{Chain, StageContext};
 use mgn_wire::gl::GL_SCISSOR_TEST;
 use mgn_wire::{everyone_answers, name, Commands, Decoder, Fault, Pack, Reply};
 use std::cell::RefCell;
@@ -37,12 +37,12 @@ pub trait Outlet: Sync {
 
 /// The end of a chain to which messages are given.
 pub struct Stages {
-    given: SyncSender<Given>,
+    given: SyncSender<StageInput>,
     /// Set when the stages have said what they had left to say.
     have_ended: Arc<AtomicBool>,
 }
 
-enum Given {
+enum StageInput {
     /// A message as words, with its length in bytes.
     Message(Vec<u64>, usize),
     /// This context waits for the answer to its last question.
@@ -75,7 +75,7 @@ impl Stages {
         let signals = Signals::block_all();
         let thread = thread::Builder::new().name("mgn stages".into());
         let thread = thread.spawn(move || {
-            match Passage::build(outlet, chain, &Place { session: number }, ended) {
+            match StageThread::build(outlet, chain, &StageContext { session: number }, ended) {
                 Ok(mut passage) => {
                     let _ = built.send(Ok(()));
                     passage.serve(outlet, &receiver);
@@ -97,13 +97,13 @@ impl Stages {
             word[..bytes.len()].copy_from_slice(bytes);
             u64::from_ne_bytes(word)
         });
-        self.give(Given::Message(words.collect(), message.len()));
+        self.give(StageInput::Message(words.collect(), message.len()));
     }
 
     /// The outcome of the last question of `context`, after it has been sent.
     pub fn asked(&self, context: u32) -> Asked {
         let (tell, told) = sync_channel(1);
-        self.give(Given::Asked(context, tell));
+        self.give(StageInput::Asked(context, tell));
         told.recv().unwrap_or_else(|_| end_process(1))
     }
 
@@ -114,13 +114,13 @@ impl Stages {
             return;
         }
         let (tell, told) = sync_channel(1);
-        let _ = self.given.send(Given::End(tell));
+        let _ = self.given.send(StageInput::End(tell));
         let _ = told.recv_timeout(LAST_WORDS);
     }
 
     /// The thread goes on for as long as the process does, unless a stage has panicked, which it
     /// has said.
-    fn give(&self, what: Given) {
+    fn give(&self, what: StageInput) {
         if self.given.send(what).is_err() {
             end_process(1);
         }
@@ -128,7 +128,7 @@ impl Stages {
 }
 
 /// The state of the thread: the chain, and its output.
-struct Passage {
+struct StageThread {
     decoder: Decoder,
     chain: Box<dyn Commands>,
     have_ended: Arc<AtomicBool>,
@@ -145,13 +145,13 @@ struct Sent {
     error: Option<Error>,
 }
 
-impl Passage {
+impl StageThread {
     fn build(
         outlet: &'static impl Outlet,
         chain: &Chain,
-        place: &Place,
+        context: &StageContext,
         have_ended: Arc<AtomicBool>,
-    ) -> Result<Passage, mgn_spu::SpuError> {
+    ) -> Result<StageThread, mgn_spu::SpuError> {
         let sent = Rc::<RefCell<Sent>>::default();
         let pack = Pack::new({
             let sent = sent.clone();
@@ -164,9 +164,9 @@ impl Passage {
                 }
             }
         });
-        Ok(Passage {
+        Ok(StageThread {
             decoder: Decoder::default(),
-            chain: chain.build(place, Box::new(pack.clone()))?,
+            chain: chain.build(context, Box::new(pack.clone()))?,
             have_ended,
             pack,
             sent,
@@ -174,10 +174,10 @@ impl Passage {
         })
     }
 
-    fn serve(&mut self, outlet: &impl Outlet, given: &Receiver<Given>) {
+    fn serve(&mut self, outlet: &impl Outlet, given: &Receiver<StageInput>) {
         for given in given {
             match given {
-                Given::Message(words, length) => {
+                StageInput::Message(words, length) => {
                     if let Err(fault) = self.pass(&words, length) {
                         self.end();
                         outlet.lose(&format!("a stage in the program's process: {fault}"));
@@ -188,14 +188,14 @@ impl Passage {
                         outlet.break_off(error);
                     }
                 }
-                Given::Asked(context, tell) => {
+                StageInput::Asked(context, tell) => {
                     let number = self.sent.borrow().asked.get(&context).copied();
                     let _ = tell.send(Asked {
                         number: number.unwrap_or_default(),
                         answer: self.answers.remove(&context),
                     });
                 }
-                Given::End(tell) => {
+                StageInput::End(tell) => {
                     self.end();
                     let _ = tell.send(());
                 }
@@ -206,7 +206,7 @@ impl Passage {
     fn pass(&mut self, words: &[u64], length: usize) -> Result<(), Fault> {
         let mut reply = Reply::default();
         let mut questions = self.pack.questions();
-        let Passage {
+        let StageThread {
             decoder,
             chain,
             pack,

@@ -89,8 +89,8 @@ impl Surface {
         });
         if let Some(areas) = surface.areas() {
             // SAFETY: as above.
-            session.message(0, tiles::told_bytes(&areas), |e| unsafe {
-                tiles::tell(e, surface.id, &areas, height);
+            session.message(0, tiles::encoded_areas_bytes(&areas), |e| unsafe {
+                tiles::encode_areas(e, surface.id, &areas, height);
             });
         }
         surface

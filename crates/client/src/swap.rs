@@ -73,7 +73,7 @@ fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mu
     with_current(|cx| {
         if cx.draws_to(surface) {
             cx.leave_begin();
-            cx.hear();
+            cx.deliver_expected_messages();
             if let Some(write) = write.take() {
                 write(&mut cx.enc);
             }

@@ -19,7 +19,7 @@ const OF_SWAPS: &str = ".swaps";
 const PORTS_APART: u16 = 2048;
 
 /// How much longer than rank 0 the others wait. It knows best which rank is missing.
-const LATER: Duration = Duration::from_secs(3);
+const EXTRA_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the others may take to let this program leave.
 const LEAVING: Duration = Duration::from_secs(2);
 
@@ -149,7 +149,12 @@ impl SwapBarrier {
             ..
         } = opened;
         let patience = self.options.patience;
-        let timeout = patience + if *rank == 0 { Duration::ZERO } else { LATER };
+        let timeout = patience
+            + if *rank == 0 {
+                Duration::ZERO
+            } else {
+                EXTRA_TIMEOUT
+            };
         loop {
             match barrier.pass(0, Some(timeout)) {
                 Ok(_) => {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The purpose for which a surface is made whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
+pub enum WholePurpose {
     /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width,
     /// height.
     Reading([i32; 4]),
@@ -81,15 +81,15 @@ impl Areas {
 ///
 /// # Safety
 /// The encoder can be written to.
-pub unsafe fn tell(encoder: &mut Encoder, surface: u32, areas: &[Area], height: u32) {
+pub unsafe fn encode_areas(encoder: &mut Encoder, surface: u32, areas: &[Area], height: u32) {
     let drawn = areas.iter().flat_map(|area| area.drawn.upwards(height));
     let tiles: Vec<i32> = drawn.collect();
     // SAFETY: the caller's promise; the array is ours.
     unsafe { encoder.mgn_tiles(surface, (tiles.as_ptr(), tiles.len())) };
 }
 
-/// Bytes of what `tell` writes.
-pub fn told_bytes(areas: &[Area]) -> usize {
+/// Bytes of what `encode_areas` writes.
+pub fn encoded_areas_bytes(areas: &[Area]) -> usize {
     16 * areas.len() + 16
 }
 

@@ -1,8 +1,8 @@
 //! Ranks that end, or stop, in each phase: all others get an error that names the rank, and free
 //! all memory.
 
+mod group_kinds;
 mod jobs;
-mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Sche
 use mgn_fabric::endpoint::SendOptions;
 use mgn_fabric::job::Member;
 
+use group_kinds::GroupKind;
 use jobs::members;
-use ways::By;
 
 const RANKS: usize = 4;
 const VICTIM: usize = 2;
 
 /// How long a rank waits for one that has stopped.
-const SHORT: Duration = Duration::from_millis(1500);
-const LONG: Duration = Duration::from_secs(60);
+const STOPPED_TIMEOUT: Duration = Duration::from_millis(1500);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
 
@@ -39,8 +39,8 @@ const FATES: [Fate; 2] = [Fate::Ends, Fate::Stops];
 impl Fate {
     fn patience(self) -> Duration {
         match self {
-            Fate::Ends => LONG,
-            Fate::Stops => SHORT,
+            Fate::Ends => WAIT_TIMEOUT,
+            Fate::Stops => STOPPED_TIMEOUT,
         }
     }
 
@@ -151,13 +151,13 @@ fn begin_to_meet(member: &Member, number: u64) {
     let words = concat!("Manganese ", env!("CARGO_PKG_VERSION"), "\0");
     let tag = 0x47 << 56 | number << 40 | 0xFFFF;
     for other in (0..RANKS as u32).filter(|other| *other != member.rank()) {
-        let link = member.open(other, LONG).unwrap();
+        let link = member.open(other, WAIT_TIMEOUT).unwrap();
         let endpoint = member.endpoint();
         endpoint
             .send(link, tag, words.as_bytes(), SendOptions::default())
             .unwrap();
     }
-    member.endpoint().flush(Some(LONG));
+    member.endpoint().flush(Some(WAIT_TIMEOUT));
 }
 
 #[test]
@@ -179,26 +179,26 @@ fn while_the_others_make_their_group() {
     }
 }
 
-/// By which way, and in how many rounds.
-const WAYS: [(By, Option<Schedule>); 6] = [
-    (By::Memory, Some(Schedule::DirectSend)),
-    (By::Memory, Some(Schedule::Tree(8))),
-    (By::Messages, Some(Schedule::DirectSend)),
-    (By::Messages, Some(Schedule::BinarySwap)),
+/// The kind of group, and in how many rounds.
+const GROUP_KINDS: [(GroupKind, Option<Schedule>); 6] = [
+    (GroupKind::Memory, Some(Schedule::DirectSend)),
+    (GroupKind::Memory, Some(Schedule::Tree(8))),
+    (GroupKind::Messages, Some(Schedule::DirectSend)),
+    (GroupKind::Messages, Some(Schedule::BinarySwap)),
     // With 2, the victim leads the block of its host. With 3, it is a member that does not lead.
-    (By::Hosts(2), None),
-    (By::Hosts(3), None),
+    (GroupKind::Hosts(2), None),
+    (GroupKind::Hosts(3), None),
 ];
 
 #[test]
 fn between_drawing_and_compositing() {
     for fate in FATES {
-        for (by, schedule) in WAYS {
+        for (by, schedule) in GROUP_KINDS {
             // As a renderer, and as the receiver.
             for to in [0, VICTIM] {
                 let terms = terms(schedule, to);
                 let victim = |member: &Member, befall: &dyn Fn()| {
-                    let mut group = by.group(member, 1, LONG);
+                    let mut group = by.group(member, 1, WAIT_TIMEOUT);
                     composite(&mut group, &terms).unwrap();
                     let place = group.draw(&terms).unwrap();
                     place.color.fill(3);
@@ -250,15 +250,15 @@ fn on_another_host_while_frames_differ() {
     for (what, here, ranks, each) in CASES {
         let (victim, done) = (ranks - 1, AtomicUsize::new(0));
         let results = members(ranks, |member| {
-            let by = By::Hosts(here);
+            let by = GroupKind::Hosts(here);
             if member.rank() as usize == victim {
-                let _group = by.group(member, 1, LONG);
+                let _group = by.group(member, 1, WAIT_TIMEOUT);
                 while done.load(Ordering::Acquire) < ranks - 1 {
                     thread::sleep(Duration::from_millis(5));
                 }
                 return Ok(());
             }
-            let mut group = by.group(member, 1, SHORT);
+            let mut group = by.group(member, 1, STOPPED_TIMEOUT);
             let mut frame = |number| {
                 let mut terms = each(number);
                 // Large enough for all to merge.

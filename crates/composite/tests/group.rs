@@ -1,8 +1,8 @@
 //! Groups of processes, as threads with an endpoint each, over the links that jobs make.
 
+mod group_kinds;
 mod jobs;
 mod pictures;
-mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -14,9 +14,11 @@ use mgn_composite::{
 };
 use mgn_fabric::endpoint::SendOptions;
 
+use group_kinds::GroupKind;
 use jobs::members;
-use pictures::{at_once, is_alike, job, merged, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
-use ways::By;
+use pictures::{
+    at_once, is_alike, job, merged, picture, terms, GROUP_KINDS, GROUP_TIMEOUT, PIXELS, WIDTH,
+};
 
 /// Waits until `wanted` ranks have counted themselves as done.
 fn wait_for(done: &AtomicUsize, wanted: usize) {
@@ -36,7 +38,7 @@ const SCHEDULES: [Option<Schedule>; 6] = [
 
 #[test]
 fn one_rank_gets_the_picture_that_one_pass_makes() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for size in [1, 2, 3, 5, 8] {
             let results = job(by, size, |mut group| {
                 let mut pictures = Vec::new();
@@ -72,7 +74,7 @@ fn one_rank_gets_the_picture_that_one_pass_makes() {
 
 #[test]
 fn pieces_may_stay_where_they_are_merged() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in SCHEDULES {
             let terms = Terms {
                 to: None,
@@ -98,7 +100,7 @@ fn pieces_may_stay_where_they_are_merged() {
 
 #[test]
 fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let order = [4, 0, 3, 1];
         for to in [0, 2, 5] {
             let terms = Terms {
@@ -124,7 +126,7 @@ fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
 
 #[test]
 fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let mut results = job(by, 3, |mut group| {
             let mut terms = terms(Operation::Over, Some(Schedule::Tree(8)));
             let mut mine = picture(group.rank(), terms.format);
@@ -144,7 +146,7 @@ fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
 
 #[test]
 fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in SCHEDULES {
             let results = job(by, 5, |mut group| {
                 let terms = Terms {
@@ -174,7 +176,7 @@ fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
 
 #[test]
 fn a_wrong_order_is_refused() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let results = job(by, 2, |mut group| {
             let with = |order: Vec<usize>| Terms {
                 order: Some(order),
@@ -197,7 +199,7 @@ fn a_wrong_order_is_refused() {
 
 #[test]
 fn nobody_has_anything_to_show() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let terms = Terms {
             order: Some(Vec::new()),
             to: Some(1),
@@ -221,7 +223,7 @@ fn nobody_has_anything_to_show() {
 /// The memory of a frame serves the next one, whatever its size.
 #[test]
 fn frames_may_be_of_any_size() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in SCHEDULES {
             job(by, 5, |mut group| {
                 for pixels in [3, PIXELS, 0, 100, PIXELS, 1] {
@@ -243,14 +245,14 @@ fn frames_may_be_of_any_size() {
 /// frames from the beginning again.
 #[test]
 fn what_a_failed_group_has_left_behind_does_no_harm() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
         let done = AtomicUsize::new(0);
         let results = members(2, |member| {
             let rank = member.rank() as usize;
             if rank == 1 {
                 // Its piece for rank 0 comes after that has given the frame up.
-                let mut group = by.group(member, 1, PATIENCE);
+                let mut group = by.group(member, 1, GROUP_TIMEOUT);
                 wait_for(&done, 1);
                 let mut other = picture(5, terms.format);
                 other.depth.fill(0);
@@ -267,7 +269,7 @@ fn what_a_failed_group_has_left_behind_does_no_harm() {
                 done.fetch_add(1, Ordering::AcqRel);
                 wait_for(&done, 2);
             }
-            let mut group = by.group(member, 2, PATIENCE);
+            let mut group = by.group(member, 2, GROUP_TIMEOUT);
             let mine = picture(rank, terms.format);
             group
                 .composite(mine.borrowed(), &terms)
@@ -309,9 +311,9 @@ fn what_is_left_out_as_background_is_no_difference() {
     let backgrounds: [fn(usize) -> u8; 3] = [|_| 0, |_| 7, |rank| rank as u8];
     // In shared memory, either one member merges everything, or each merges its own stripe.
     let shared = [Some(Schedule::Tree(8)), Some(Schedule::DirectSend)];
-    let shared = shared.map(|schedule| (By::Memory, schedule));
-    let messages = SCHEDULES.map(|schedule| (By::Messages, schedule));
-    let hosts = [2, 3, 4].map(|ranks| (By::Hosts(ranks), None));
+    let shared = shared.map(|schedule| (GroupKind::Memory, schedule));
+    let messages = SCHEDULES.map(|schedule| (GroupKind::Messages, schedule));
+    let hosts = [2, 3, 4].map(|ranks| (GroupKind::Hosts(ranks), None));
     for (by, schedule) in shared.into_iter().chain(messages).chain(hosts) {
         for to in [Some(4), Some(1), None] {
             let results = job(by, 5, |mut group| {
@@ -341,7 +343,7 @@ fn what_is_left_out_as_background_is_no_difference() {
                             };
                             let got = got.to_picture();
                             let is_same = match (by, operation) {
-                                (By::Messages | By::Hosts(_), Operation::Over) => {
+                                (GroupKind::Messages | GroupKind::Hosts(_), Operation::Over) => {
                                     is_alike(&got, &want)
                                 }
                                 _ => got == want,
@@ -366,7 +368,7 @@ fn what_is_left_out_as_background_is_no_difference() {
 /// Pictures are drawn in memory of the group, while others still read earlier ones.
 #[test]
 fn pictures_may_be_drawn_in_place() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in SCHEDULES {
             let results = job(by, 4, |mut group| {
                 // The last rank shows nothing, but gets the picture.
@@ -410,7 +412,7 @@ fn pictures_may_be_drawn_in_place() {
 /// the memory that it has never looked at.
 #[test]
 fn pictures_may_grow_while_the_receiver_is_slow() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let results = job(by, 5, |mut group| {
             let mut last = Picture::default();
             for frame in 0..6 {
@@ -442,7 +444,7 @@ fn pictures_may_grow_while_the_receiver_is_slow() {
 #[test]
 fn ranks_may_take_turns() {
     const TURNS: usize = 8;
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let results = job(by, TURNS + 1, |mut group| {
             let rank = group.rank();
             let mut frames = Vec::new();
@@ -474,7 +476,7 @@ fn ranks_may_take_turns() {
 /// A drawn picture is composited once, on the terms for which it was drawn.
 #[test]
 fn pictures_are_composited_as_they_were_drawn() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in [Schedule::DirectSend, Schedule::BinarySwap] {
             let results = job(by, 2, |mut group| {
                 let terms = terms(Operation::Nearest, Some(schedule));
@@ -515,7 +517,7 @@ fn rectangles_may_be_drawn() {
         columns: 7 * rank..7 * rank + 30,
         rows: 5 * rank..60,
     };
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for operation in [Operation::Nearest, Operation::Over, Operation::Min] {
             for depth in [Depth::Float, Depth::Unorm] {
                 let mut terms = terms(operation, None);
@@ -567,8 +569,8 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
     let same = |by| {
         // Hosts with several ranks merge first where the group chooses the schedule.
         let schedule = match by {
-            By::Hosts(_) => None,
-            By::Memory | By::Messages => Some(Schedule::DirectSend),
+            GroupKind::Hosts(_) => None,
+            GroupKind::Memory | GroupKind::Messages => Some(Schedule::DirectSend),
         };
         terms(Operation::Nearest, schedule)
     };
@@ -581,7 +583,7 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
         |terms| terms.order = Some(vec![2, 1, 0]),
         |terms| terms.origin = [0, 1],
     ];
-    for by in [By::Memory, By::Messages, By::Hosts(2)] {
+    for by in [GroupKind::Memory, GroupKind::Messages, GroupKind::Hosts(2)] {
         for (at, change) in changes.into_iter().enumerate() {
             let results = job(by, 3, |mut group| {
                 let mut terms = same(by);
@@ -606,7 +608,7 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
 /// Members on one host that nevertheless send messages learn of this from those that do not.
 #[test]
 fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
-    let results = job(By::Memory, 3, |mut group| {
+    let results = job(GroupKind::Memory, 3, |mut group| {
         let schedule = match group.rank() {
             2 => Schedule::BinarySwap,
             _ => Schedule::DirectSend,
@@ -629,7 +631,7 @@ fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
     let patience = Duration::from_secs(2);
     let done = AtomicUsize::new(0);
     let results = members(3, |member| {
-        let mut group = By::Memory.group(member, 1, patience);
+        let mut group = GroupKind::Memory.group(member, 1, patience);
         let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
         let mine = picture(group.rank(), terms.format);
         if group.rank() == 1 {
@@ -653,7 +655,7 @@ fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
 /// An error of a rank's own call is nothing to the others: it may try again.
 #[test]
 fn a_wrong_call_may_be_made_right() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         let terms = terms(Operation::Over, None);
         let results = job(by, 2, |mut group| {
             let mine = picture(group.rank(), terms.format);
@@ -691,7 +693,7 @@ fn ranks_of_another_release_are_an_error() {
         let results = members(3, |member| {
             if member.rank() == 2 {
                 for other in [0, 1] {
-                    let link = member.open(other, PATIENCE).unwrap();
+                    let link = member.open(other, GROUP_TIMEOUT).unwrap();
                     let tag = 0x47 << 56 | 1 << 40 | 0xFFFF;
                     let endpoint = member.endpoint();
                     endpoint
@@ -703,7 +705,7 @@ fn ranks_of_another_release_are_an_error() {
                 }
                 return None;
             }
-            let error = Group::new(member, 1, PATIENCE).err();
+            let error = Group::new(member, 1, GROUP_TIMEOUT).err();
             done.fetch_add(1, Ordering::AcqRel);
             error
         });
@@ -759,7 +761,7 @@ fn values_that_are_no_numbers_are_the_same_in_any_schedule() {
                 .map(|float| f32::from_ne_bytes(float.try_into().unwrap()))
                 .collect()
         };
-        for by in WAYS {
+        for by in GROUP_KINDS {
             for schedule in SCHEDULES {
                 terms.schedule = schedule;
                 let results = job(by, 5, |mut group| {
@@ -786,7 +788,7 @@ fn values_that_are_no_numbers_are_the_same_in_any_schedule() {
 /// No rank has drawn anything.
 #[test]
 fn all_rectangles_may_be_empty() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for schedule in SCHEDULES {
             let results = job(by, 4, |mut group| {
                 let terms = terms(Operation::Nearest, schedule);

@@ -17,7 +17,7 @@ use mgn_composite::{
 use jobs::members;
 use random::Random;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const GROUP_TIMEOUT: Duration = Duration::from_secs(60);
 
 const FRAMES: usize = 40;
 
@@ -47,7 +47,7 @@ fn one<T: Copy>(random: &mut Random, of: &[T]) -> T {
 
 /// How a rank gives its picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum Delivery {
     Passed,
     /// All pixels outside of a rectangle have one value.
     PassedOnBackground,
@@ -59,7 +59,7 @@ enum How {
 /// A rank's part in a frame.
 #[derive(Clone, Debug)]
 struct Part {
-    how: How,
+    how: Delivery,
     rectangle: Rectangle,
     nap: Duration,
     seed: u64,
@@ -107,10 +107,10 @@ impl Frame {
             how: one(
                 random,
                 &[
-                    How::Passed,
-                    How::PassedOnBackground,
-                    How::Drawn,
-                    How::DrawnInPart,
+                    Delivery::Passed,
+                    Delivery::PassedOnBackground,
+                    Delivery::Drawn,
+                    Delivery::DrawnInPart,
                 ],
             ),
             rectangle,
@@ -156,10 +156,12 @@ impl Frame {
             color[3] = alpha;
             let mut depth = Some(random.below(8));
             match how {
-                How::PassedOnBackground if !self.is_within(rank, at) => {
+                Delivery::PassedOnBackground if !self.is_within(rank, at) => {
                     (color, depth) = ([ground; 4], Some(7));
                 }
-                How::DrawnInPart if !self.is_within(rank, at) => (color, depth) = ([0; 4], None),
+                Delivery::DrawnInPart if !self.is_within(rank, at) => {
+                    (color, depth) = ([0; 4], None)
+                }
                 _ => {}
             }
             for channel in color {
@@ -195,7 +197,7 @@ impl Frame {
         thread::sleep(*nap);
         let merged = if !self.order.contains(&rank) {
             group.composite(PictureRef::default(), terms)
-        } else if matches!(how, How::Passed | How::PassedOnBackground) {
+        } else if matches!(how, Delivery::Passed | Delivery::PassedOnBackground) {
             let picture = self.picture(rank);
             let merged = group.composite(picture.borrowed(), terms);
             let (range, merged) = merged.unwrap_or_else(|error| panic!("rank {rank}: {error}"));
@@ -205,7 +207,7 @@ impl Frame {
             let place = group.draw(terms).unwrap();
             place.color.copy_from_slice(&picture.color);
             place.depth.copy_from_slice(&picture.depth);
-            let is_part = *how == How::DrawnInPart;
+            let is_part = *how == Delivery::DrawnInPart;
             if is_part {
                 let [color, depth] = terms.format.pixel_bytes();
                 for at in (0..terms.pixels()).filter(|at| !self.is_within(rank, *at)) {
@@ -271,7 +273,8 @@ fn frames_of_any_kind_follow_each_other() {
             .collect();
         let results = members(ranks, |member| {
             let rank = member.rank() as usize;
-            let mut group = Group::on_simulated_host(member, 1, PATIENCE, hosts[rank]).unwrap();
+            let mut group =
+                Group::on_simulated_host(member, 1, GROUP_TIMEOUT, hosts[rank]).unwrap();
             let frames = frames.iter();
             frames
                 .map(|frame| frame.composite(rank, &mut group))

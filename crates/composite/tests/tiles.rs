@@ -1,13 +1,13 @@
 //! Large pictures, tile by tile.
 
+mod group_kinds;
 mod jobs;
 mod pictures;
-mod ways;
 
 use mgn_composite::{CompositeError, LayerMut, Operation, Picture, PictureRef, Rectangle, Tile};
 
-use pictures::{at_once, is_alike, job, picture, terms, PIXELS, WAYS, WIDTH};
-use ways::By;
+use group_kinds::GroupKind;
+use pictures::{at_once, is_alike, job, picture, terms, GROUP_KINDS, PIXELS, WIDTH};
 
 /// The tiles of a picture: four that divide it, one that overlaps all four, and an empty one.
 fn tiles() -> Vec<Tile> {
@@ -53,7 +53,7 @@ fn part(of: &Picture, place: &Rectangle) -> Picture {
 /// The tiles are parts of the picture, whatever rank gets them.
 #[test]
 fn large_pictures_are_composited_tile_by_tile() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for operation in [Operation::Nearest, Operation::Over] {
             let mut terms = terms(operation, None);
             // Rank 3 gets a tile, and draws none.
@@ -98,7 +98,7 @@ fn large_pictures_are_composited_tile_by_tile() {
 /// A rank that cannot draw or show a tile says so to all others.
 #[test]
 fn a_tile_that_cannot_be_drawn_is_an_error_for_all() {
-    for by in WAYS {
+    for by in GROUP_KINDS {
         for draws in [true, false] {
             let terms = terms(Operation::Nearest, None);
             let results = job(by, 4, |mut group| {
@@ -132,7 +132,7 @@ fn a_tile_that_cannot_be_drawn_is_an_error_for_all() {
 
 #[test]
 fn tiles_beyond_the_picture_are_refused_before_anything_is_drawn() {
-    let results = job(By::Memory, 2, |mut group| {
+    let results = job(GroupKind::Memory, 2, |mut group| {
         let terms = terms(Operation::Nearest, None);
         let tile = |columns, to| Tile {
             place: Rectangle {

@@ -18,7 +18,7 @@ const BATCH: usize = 8;
 const POINTS: usize = 32;
 
 /// Points before drift is believed, and before the clock counts as settled.
-const FEW: usize = 4;
+const DRIFT_POINTS_MIN: usize = 4;
 
 /// The largest error with which it counts as settled, in ns.
 const SETTLED: f64 = 1e6;
@@ -214,7 +214,7 @@ impl Clock {
             above += weight(point) * distance * (point.offset - offset);
             below += weight(point) * distance * distance;
         }
-        let drift = match points.len() >= FEW && below > 0.0 {
+        let drift = match points.len() >= DRIFT_POINTS_MIN && below > 0.0 {
             true => (above / below).clamp(-DRIFT_MAX, DRIFT_MAX),
             false => 0.0,
         };
@@ -257,7 +257,7 @@ impl Clock {
             until: now.saturating_add(span as i64),
             rate,
         });
-        let few = self.points.len() < FEW;
+        let few = self.points.len() < DRIFT_POINTS_MIN;
         self.is_settled |= !few && (target - common as f64).abs() < SETTLED;
     }
 }

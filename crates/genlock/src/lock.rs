@@ -18,9 +18,10 @@ pub struct PhaseLock {
     small: u32,
 }
 
-/// An error below this, in ns, is small. After `ENOUGH` small ones in a row the display is in step.
-const SMALL: i64 = 500_000;
-const ENOUGH: u32 = 60;
+/// An error below this, in ns, is small. After `LOCKED_AFTER` small ones in a row the display is in
+/// step.
+const SMALL_ERROR: i64 = 500_000;
+const LOCKED_AFTER: u32 = 60;
 
 impl PhaseLock {
     /// `reach` is the most by which the display's period can be made longer or shorter, as a part
@@ -41,7 +42,7 @@ impl PhaseLock {
     /// The display refreshes `error` ns later than the reference, as seen `passed` ns after the
     /// last call. Gives the factor for the period of the display's mode.
     pub fn steer(&mut self, error: i64, passed: i64) -> f64 {
-        self.small = match error.unsigned_abs() < SMALL.unsigned_abs() {
+        self.small = match error.unsigned_abs() < SMALL_ERROR.unsigned_abs() {
             true => self.small.saturating_add(1),
             false => 0,
         };
@@ -61,7 +62,7 @@ impl PhaseLock {
     /// Whether the display has refreshed in step for some time. Until then it can show frames a
     /// refresh earlier or later than others.
     pub fn is_in_step(&self) -> bool {
-        self.small >= ENOUGH
+        self.small >= LOCKED_AFTER
     }
 
     /// The factor at present.

@@ -15,7 +15,7 @@ use crate::diagnostics::Problem;
 
 /// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` gives other seconds: some
 /// draw for minutes.
-const PATIENCE: Duration = Duration::from_secs(600);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The processes of a context: a communicator of its own.
 pub(crate) struct Processes {
@@ -284,7 +284,7 @@ fn other_release(rank: usize, release: Option<&str>) -> Problem {
 
 fn patience() -> Result<Duration, Problem> {
     let Some(text) = std::env::var_os("MGN_ICET_TIMEOUT").filter(|text| !text.is_empty()) else {
-        return Ok(PATIENCE);
+        return Ok(DEFAULT_TIMEOUT);
     };
     let seconds = text.to_str().and_then(|text| text.parse::<f64>().ok());
     seconds

@@ -22,7 +22,7 @@ pub(crate) enum Value {
 
 /// Where the program finds a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ParameterLocation {
     pub(crate) kind: Enum,
     pub(crate) start: *const u8,
 }
@@ -222,7 +222,7 @@ impl State {
         }
     }
 
-    pub(crate) fn place(&self, name: Enum) -> Place {
+    pub(crate) fn place(&self, name: Enum) -> ParameterLocation {
         let (kind, start) = match self.values.get(name as usize) {
             None | Some(Value::Unset) => (NULL, std::ptr::null()),
             Some(Value::Bools(values)) => (BOOLEAN, values.as_ptr()),
@@ -232,7 +232,7 @@ impl State {
             Some(Value::Pointer(pointer)) => (POINTER, std::ptr::from_ref(pointer).cast()),
             Some(Value::Memory(memory)) => (VOID, memory.as_ptr().cast()),
         };
-        Place { kind, start }
+        ParameterLocation { kind, start }
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::process::{kill_process, Pid, Signal};
 use crate::Error;
 
 /// How long a helper may take to end before it is killed.
-const GRACE: Duration = Duration::from_secs(3);
+const HELPER_END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The longest line a helper says it is ready with.
 const LINE_MAX: usize = 4096;
@@ -120,11 +120,11 @@ impl Drop for Helper {
     /// keeps its process id, so the signals reach no other process.
     fn drop(&mut self) {
         let asked = self.child.stdin.take().is_some();
-        if asked && self.ends_within(GRACE) || !self.alive() {
+        if asked && self.ends_within(HELPER_END_TIMEOUT) || !self.alive() {
             return;
         }
         self.signal(Signal::TERM);
-        if !self.ends_within(GRACE) {
+        if !self.ends_within(HELPER_END_TIMEOUT) {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

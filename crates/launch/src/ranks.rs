@@ -11,13 +11,13 @@ use crate::signals::Signals;
 use crate::{exit_code, Error};
 
 /// How long the other ranks may go on when rank 0 has ended.
-const GRACE: Duration = Duration::from_secs(10);
+const OTHERS_END_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long it may take to find why a rank was lost.
-const FINDING: Duration = Duration::from_secs(10);
+const LOSS_REASON_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a rank may take to end when it is told to.
-const ENDING: Duration = Duration::from_secs(6);
+const RANK_END_TIMEOUT: Duration = Duration::from_secs(6);
 /// Between looks at all of them.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Processes, one a rank. Dropping this ends those that still run.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Ranks {
                 (Some(_), _) => {}
                 (None, Some((rank, status))) => {
                     let is_sure = Some(status) != self.rules.untold;
-                    let until = *found_until.get_or_insert(now + FINDING);
+                    let until = *found_until.get_or_insert(now + LOSS_REASON_TIMEOUT);
                     if is_sure || are_over || now >= until {
                         return Ok(JobEnd::Rank { rank, status });
                     }
@@ -106,7 +106,7 @@ impl Ranks {
             }
             let leader = self.ranks.first().filter(|_| self.rules.are_led);
             if leader.is_some_and(|rank| rank.status.is_some_and(|status| status.success())) {
-                let until = *led_until.get_or_insert(now + GRACE);
+                let until = *led_until.get_or_insert(now + OTHERS_END_TIMEOUT);
                 if now >= until {
                     return Ok(JobEnd::Well);
                 }
@@ -142,7 +142,7 @@ impl Ranks {
     fn rest(&self) -> Result<(), Error> {
         let mut running = self.ranks.iter().filter(|rank| rank.status.is_none());
         if let Some(rank) = running.next() {
-            readable(&rank.pidfd, LOOK).map_err(Error::system("waiting for a rank"))?;
+            readable(&rank.pidfd, POLL_INTERVAL).map_err(Error::system("waiting for a rank"))?;
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Drop for Ranks {
         for rank in self.ranks.iter().filter(|rank| rank.status.is_none()) {
             let _ = pidfd_send_signal(&rank.pidfd, Signal::TERM);
         }
-        let deadline = Instant::now() + ENDING;
+        let deadline = Instant::now() + RANK_END_TIMEOUT;
         for rank in &mut self.ranks {
             let left = deadline.saturating_duration_since(Instant::now());
             rank.process.ends_within(left);

@@ -19,7 +19,7 @@ use crate::{ClientSettings, EmbeddedServer, Error, RunDir, Xvfb};
 
 /// How long a process that outlives the program has to load our library before it counts as none of
 /// ours.
-const LINGER: Duration = Duration::from_secs(1);
+const LIBRARY_LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to run, and with which settings.
 #[derive(Debug)]
@@ -261,7 +261,7 @@ impl Session {
         match self.status {
             None => false,
             Some(_) if !alive.any || self.signals.last().is_some() => true,
-            Some((_, ended)) => !alive.ours && now - ended >= LINGER,
+            Some((_, ended)) => !alive.ours && now - ended >= LIBRARY_LOAD_TIMEOUT,
         }
     }
 

@@ -28,7 +28,7 @@ pub const HOLDS: &str = "mgn-holds ";
 
 /// How long nothing may come from the other end before it counts as gone. `MGN_SSH_SILENCE` has
 /// other seconds.
-pub const SILENCE: Duration = Duration::from_secs(30);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the background connection waits for the next that shares it.
 const PERSIST_SECONDS: u32 = 5;
@@ -40,7 +40,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const LINES_MAX: usize = 200;
 
 /// How long what is held there may take to end.
-const GRACE: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The host to connect to, and how.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct SshOptions {
     pub mgn: String,
     /// Whether a render server is held there.
     pub serves: bool,
-    /// See [`SILENCE`].
+    /// See [`SILENCE_TIMEOUT`].
     pub silence: Duration,
 }
 
@@ -286,7 +286,7 @@ impl Drop for Remote {
         }
         // Its input is closed by now.
         if let Some(mut holder) = self.holder.take() {
-            holder.ends_within(GRACE);
+            holder.ends_within(END_TIMEOUT);
         }
         let mut command = self.ssh.shared();
         command.args(["-O", "exit", "--", &self.ssh.options.host]);
@@ -397,7 +397,7 @@ mod tests {
             host: "-oProxyCommand=true".into(),
             mgn: "mgn".into(),
             serves: true,
-            silence: SILENCE,
+            silence: SILENCE_TIMEOUT,
         };
         let error = Remote::begin(options).unwrap_err().to_string();
         assert!(error.contains("HOST or USER@HOST"), "{error}");

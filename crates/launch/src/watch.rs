@@ -13,9 +13,9 @@ use crate::LIBRARY_FILE;
 
 /// A process new to us is looked at this often, so that one that lives for a moment only is seen
 /// with its libraries …
-const DENSE: Duration = Duration::from_millis(20);
+const NEW_PROCESS_INTERVAL: Duration = Duration::from_millis(20);
 /// … for this long …
-const DENSE_FOR: Duration = Duration::from_millis(600);
+const NEW_PROCESS_FOR: Duration = Duration::from_millis(600);
 /// … and later this often.
 const SPARSE: Duration = Duration::from_millis(500);
 
@@ -159,7 +159,7 @@ impl Watch {
             helped: BTreeSet::new(),
             seen: BTreeMap::new(),
             next: now,
-            dense_until: now + DENSE_FOR,
+            dense_until: now + NEW_PROCESS_FOR,
         }
     }
 
@@ -194,7 +194,7 @@ impl Watch {
             let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
             alive.ours |= mapped.ours;
             let seen = self.seen.entry(process.identity()).or_insert_with(|| {
-                self.dense_until = now + DENSE_FOR;
+                self.dense_until = now + NEW_PROCESS_FOR;
                 Seen {
                     pid: process.pid,
                     name: String::new(),
@@ -206,7 +206,7 @@ impl Watch {
         }
         self.next = now
             + if now < self.dense_until {
-                DENSE
+                NEW_PROCESS_INTERVAL
             } else {
                 SPARSE
             };

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use mgn_fabric::{is_name, Address, PublicKey, Token, Transport};
 use mgn_wall::Wall;
 
-use crate::core::{BEAT, SILENCE};
+use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    Drawn, End, FromMothership, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
+    Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted, Whereabouts,
 };
 use crate::Error;
 
 /// Between attempts to find a mothership that has gone.
-pub(crate) const RETRY: Duration = Duration::from_secs(1);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The servers that draw for a program. The mothership considers the program running until this is
 /// dropped.
@@ -73,9 +73,9 @@ impl TileServer {
             server: end.server.clone(),
             address: end.address.parse()?,
             transport: match end.way {
-                Way::Shm => Transport::Shm,
-                Way::Unix => Transport::Unix,
-                Way::Tcp => Transport::Tcp,
+                TransportKind::Shm => Transport::Shm,
+                TransportKind::Unix => Transport::Unix,
+                TransportKind::Tcp => Transport::Tcp,
             },
             key: end.key.as_deref().map(str::parse).transpose()?,
             token_file: match (&end.token, token_file) {
@@ -144,7 +144,7 @@ pub fn ask(
             let why = waits_for.ok_or(Error::NoAnswer)?;
             return Err(Error::Patience { seconds, why });
         }
-        match link.hear(left.min(BEAT))? {
+        match link.recv(left.min(HEARTBEAT_INTERVAL))? {
             Some(FromMothership::Matched(matched)) => break matched,
             Some(FromMothership::Refused(why)) => return Err(Error::Refused(why)),
             Some(FromMothership::Waiting(why)) => {
@@ -230,7 +230,7 @@ impl Member {
                     tracing::debug!("the mothership is away: {error}");
                 }
             }
-            thread::sleep(RETRY);
+            thread::sleep(RETRY_INTERVAL);
             let again = || -> Result<Link, Error> {
                 let link = Link::open(&self.address, self.token.as_ref())?;
                 link.say(&ToMothership::Client(Box::new(self.request.clone())))?;
@@ -242,12 +242,12 @@ impl Member {
 
     /// Until the connection ends, or the program.
     fn attend(&mut self, mut link: Link) -> Result<(), Error> {
-        const LOOK: Duration = Duration::from_millis(200);
+        const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
         let mut said = Instant::now();
         let mut holes = 0;
         let mut unfit = BTreeMap::new();
-        while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE {
+        while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE_TIMEOUT {
             let now = self.shared.holes.load(Ordering::Relaxed);
             if holes != now {
                 holes = now;
@@ -261,14 +261,14 @@ impl Member {
                 }
             }
             unfit = now;
-            match link.hear(LOOK)? {
+            match link.recv(STOP_CHECK_INTERVAL)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {
                     tracing::debug!("the server {server} has gone from the mothership: {why}")
                 }
                 Some(_) => {}
                 None => {
-                    if said.elapsed() >= BEAT {
+                    if said.elapsed() >= HEARTBEAT_INTERVAL {
                         said = Instant::now();
                         link.say(&self.drawn())?;
                     }

@@ -80,7 +80,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let end = End {
         server: "a".into(),
         address: "unix:@a".into(),
-        way: Way::Shm,
+        way: TransportKind::Shm,
         token: None,
         key: None,
     };
@@ -95,7 +95,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         wanted,
         needs: Needs::default(),
         whereabouts: whereabouts.clone(),
-        way: Some(Way::Tcp),
+        way: Some(TransportKind::Tcp),
         program: "gears".into(),
         pid: 7,
         held,
@@ -116,7 +116,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             program: "gears".into(),
             drawn,
         }]),
-        ToMothership::Where(Box::new(Where {
+        ToMothership::Where(Box::new(ServerLookup {
             server: "a".into(),
             encrypted: true,
             whereabouts,
@@ -189,7 +189,7 @@ fn to_mothership(bytes: &[u8]) {
             core.leaves(conn, "it makes no sense");
             continue;
         };
-        core.hears(conn, message, now);
+        core.handle_message(conn, message, now);
         let shown = core.status(now).describe();
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'));
         core.handle_timeout(now);

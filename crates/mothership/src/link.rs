@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{Address, Config, Receiver, Sender, Token};
 
-use crate::protocol::{self, FromMothership, Opening, ToMothership, Where, Whereabouts};
+use crate::protocol::{self, FromMothership, Opening, ServerLookup, ToMothership, Whereabouts};
 use crate::report::Status;
 use crate::Error;
 
@@ -39,7 +39,7 @@ impl Link {
     ///
     /// # Errors
     /// [`Error::Forbidden`], [`Error::Release`], and the connection's errors.
-    pub fn hear(&mut self, timeout: Duration) -> Result<Option<FromMothership>, Error> {
+    pub fn recv(&mut self, timeout: Duration) -> Result<Option<FromMothership>, Error> {
         let Some(message) = self.receiver.recv(Some(timeout))? else {
             return Ok(None);
         };
@@ -75,14 +75,14 @@ pub fn find(
     encrypted: bool,
 ) -> Result<Address, Error> {
     let mut link = Link::open(address, token)?;
-    link.say(&ToMothership::Where(Box::new(Where {
+    link.say(&ToMothership::Where(Box::new(ServerLookup {
         server: server.into(),
         encrypted,
         whereabouts: Whereabouts::here(),
     })))?;
     let deadline = Instant::now() + ANSWER_TIME;
     while Instant::now() < deadline {
-        match link.hear(ANSWER_TIME)? {
+        match link.recv(ANSWER_TIME)? {
             Some(FromMothership::At(address)) => return Ok(address.parse()?),
             Some(FromMothership::Refused(why)) => return Err(Error::Refused(why)),
             _ => {}
@@ -100,7 +100,7 @@ pub fn status(address: &Address, token: Option<&Token>) -> Result<Status, Error>
     link.say(&ToMothership::Status)?;
     let deadline = Instant::now() + ANSWER_TIME;
     while Instant::now() < deadline {
-        if let Some(FromMothership::Status(status)) = link.hear(ANSWER_TIME)? {
+        if let Some(FromMothership::Status(status)) = link.recv(ANSWER_TIME)? {
             return Ok(*status);
         }
     }
@@ -117,7 +117,7 @@ pub fn stop(address: &Address, token: Option<&Token>) -> Result<(), Error> {
     link.say(&ToMothership::Stop)?;
     let deadline = Instant::now() + STOPPING_TIME;
     while Instant::now() < deadline {
-        match link.hear(ANSWER_TIME) {
+        match link.recv(ANSWER_TIME) {
             Ok(_) => {}
             Err(Error::Fabric(mgn_fabric::Error::Closed(_))) => return Ok(()),
             Err(error) => return Err(error),

@@ -35,7 +35,7 @@ pub enum ToMothership {
     Sessions(Vec<Session>),
     Drawn(Drawn),
     /// A relay asks for the address of a server to which it shall connect a client.
-    Where(Box<Where>),
+    Where(Box<ServerLookup>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
     /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders
@@ -102,7 +102,7 @@ impl ToMothership {
 
 /// A relay's question about a server, and the client that it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Where {
+pub struct ServerLookup {
     pub server: String,
     /// Whether the address must be an encrypted one.
     pub encrypted: bool,
@@ -187,7 +187,7 @@ pub struct Request {
     pub needs: Needs,
     pub whereabouts: Whereabouts,
     /// How commands shall travel, if that matters.
-    pub way: Option<Way>,
+    pub way: Option<TransportKind>,
     /// For people.
     pub program: String,
     pub pid: u32,
@@ -289,7 +289,7 @@ impl Needs {
 /// How two ends talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum TransportKind {
     Shm,
     Unix,
     Tcp,
@@ -312,7 +312,7 @@ pub struct Matched {
 pub struct End {
     pub server: String,
     pub address: String,
-    pub way: Way,
+    pub way: TransportKind,
     /// The name of the file with its token, which lies beside that with the mothership's; none
     /// where it has the same.
     pub token: Option<String>,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{Address, Token};
 
-use crate::ask::RETRY;
-use crate::core::{BEAT, SILENCE};
+use crate::ask::RETRY_INTERVAL;
+use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
 use crate::link::Link;
 use crate::protocol::{FromMothership, Hello, Session, ToMothership};
 use crate::Error;
@@ -49,7 +49,7 @@ impl Registration {
     ) -> Result<Registration, Error> {
         let shared = Arc::new(Shared::default());
         let (ended, end) = UnixStream::pair().map_err(Error::io("cannot make a socket"))?;
-        let keeper = Keeper {
+        let thread = RegistrationThread {
             address,
             token,
             hello,
@@ -59,7 +59,7 @@ impl Registration {
         thread::Builder::new()
             .name("mothership".into())
             .spawn(move || {
-                keeper.keep();
+                thread.run();
                 // Which the server sees.
                 drop(end);
             })
@@ -94,7 +94,8 @@ impl Shared {
     }
 }
 
-struct Keeper {
+/// Keeps the server registered: finds the mothership, and a new one when it has gone.
+struct RegistrationThread {
     address: Address,
     token: Option<Token>,
     hello: Hello,
@@ -109,9 +110,9 @@ enum Next {
     End,
 }
 
-impl Keeper {
+impl RegistrationThread {
     /// Returns when the server is to end.
-    fn keep(mut self) {
+    fn run(mut self) {
         let mut alone = Instant::now();
         let mut is_told = false;
         loop {
@@ -146,19 +147,19 @@ impl Keeper {
                 self.shared.lock().failure = Some(why);
                 return;
             }
-            thread::sleep(RETRY);
+            thread::sleep(RETRY_INTERVAL);
         }
     }
 
     /// Until the connection ends.
     fn attend(&mut self, mut link: Link) -> Result<Next, Error> {
-        const LOOK: Duration = Duration::from_millis(500);
+        const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
         link.say(&ToMothership::Server(Box::new(self.hello.clone())))?;
         self.shared.lock().is_news = true;
         let (mut heard, mut said) = (Instant::now(), Instant::now());
-        while heard.elapsed() < SILENCE {
+        while heard.elapsed() < SILENCE_TIMEOUT {
             // Said again when nothing has changed, which is how rates come to zero.
-            let due = said.elapsed() >= BEAT;
+            let due = said.elapsed() >= HEARTBEAT_INTERVAL;
             let news = {
                 let mut state = self.shared.lock();
                 let is_news = std::mem::take(&mut state.is_news);
@@ -168,7 +169,7 @@ impl Keeper {
                 link.say(&ToMothership::Sessions(sessions))?;
                 said = Instant::now();
             }
-            match link.hear(LOOK)? {
+            match link.recv(STOP_CHECK_INTERVAL)? {
                 None => continue,
                 Some(FromMothership::Registered) => {
                     tracing::info!("registered as {} at {}", self.hello.name, self.address);

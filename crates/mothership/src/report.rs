@@ -4,7 +4,7 @@
 use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Way;
+use crate::protocol::TransportKind;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
@@ -67,7 +67,7 @@ pub struct TileStatus {
     pub tile: String,
     pub server: String,
     pub server_on_line: bool,
-    pub way: Way,
+    pub way: TransportKind,
     pub address: String,
 }
 
@@ -169,9 +169,9 @@ impl ClientStatus {
 impl TileStatus {
     fn describe(&self) -> String {
         let way = match self.way {
-            Way::Shm => "shm",
-            Way::Unix => "unix",
-            Way::Tcp => "tcp",
+            TransportKind::Shm => "shm",
+            TransportKind::Unix => "unix",
+            TransportKind::Tcp => "tcp",
         };
         let gone = match self.server_on_line {
             true => "",
@@ -235,7 +235,7 @@ mod tests {
             tile: "0,0".into(),
             server: "left".into(),
             server_on_line: false,
-            way: Way::Tcp,
+            way: TransportKind::Tcp,
             address: "tcp:wall1:7611".into(),
         };
         let client = ClientStatus {

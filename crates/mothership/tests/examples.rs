@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mgn_mothership::config::{Config, Start, Units, WallPlan};
-use mgn_wall::{Place, Target};
+use mgn_wall::{DisplayPosition, Target};
 
 fn example(name: &str) -> Config {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
@@ -41,7 +41,7 @@ fn nine_tiles_by_ssh() {
         // Each machine shows its three on its own display, one below the other.
         let screen = Target::Window {
             display: ":0".into(),
-            place: Place::At(0, tile.rect.y as i32),
+            place: DisplayPosition::At(0, tile.rect.y as i32),
         };
         assert_eq!(tile.present, [screen]);
     }

@@ -14,7 +14,7 @@ use mgn_mothership::protocol::{
 use mgn_mothership::{ask, find, run, status, stop, Config, Error, Options, Registration};
 use rustix::event::{poll, PollFd, PollFlags};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn hello(key: Option<String>) -> Hello {
     Hello {
@@ -43,7 +43,7 @@ fn hello(key: Option<String>) -> Hello {
 fn refused(address: &Address, token: &Token, hello: Hello) -> String {
     let registration = Registration::begin(address.clone(), Some(token.clone()), hello).unwrap();
     let mut fds = [PollFd::new(&registration, PollFlags::IN)];
-    let limit = PATIENCE.try_into().unwrap();
+    let limit = WAIT_TIMEOUT.try_into().unwrap();
     assert_eq!(poll(&mut fds, Some(&limit)).unwrap(), 1, "it ends");
     registration.failure().unwrap()
 }
@@ -81,7 +81,7 @@ fn each_role_may_do_its_own() {
     let running = thread::spawn(|| run(options));
     let start = Instant::now();
     while let Err(Error::NotThere(error)) = status(&address, Some(&admin)) {
-        assert!(start.elapsed() < PATIENCE, "{error}");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "{error}");
         thread::sleep(Duration::from_millis(10));
     }
 
@@ -119,7 +119,8 @@ fn each_role_may_do_its_own() {
             version: protocol::VERSION,
         });
         let transport = address.socket_transport();
-        let connected = mgn_fabric::connect(&address, transport, Some(token), &opening, PATIENCE);
+        let connected =
+            mgn_fabric::connect(&address, transport, Some(token), &opening, WAIT_TIMEOUT);
         let (sender, _receiver) = connected.unwrap().0.split();
         for _ in 0..20 {
             // The mothership may have hung up already.
@@ -134,7 +135,7 @@ fn each_role_may_do_its_own() {
     let shown = its_key.public().to_string();
     let hello = hello(Some(shown));
     let _registration = Registration::begin(address.clone(), Some(server), hello).unwrap();
-    let found = ask(&address, Some(&client_file), wanted(), PATIENCE, |_| {}).unwrap();
+    let found = ask(&address, Some(&client_file), wanted(), WAIT_TIMEOUT, |_| {}).unwrap();
     assert_eq!(found.tiles[0].key, Some(its_key.public()));
     drop(found);
 
@@ -144,7 +145,7 @@ fn each_role_may_do_its_own() {
     Store::revoke(&store, "server").unwrap();
     let start = Instant::now();
     while on_line() > 0 {
-        assert!(start.elapsed() < PATIENCE, "it stays");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "it stays");
         thread::sleep(Duration::from_millis(50));
     }
     stop(&address, Some(&admin)).unwrap();

@@ -1,4 +1,4 @@
-//! One place for pictures.
+//! One target for pictures.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use mgn_present::{FileFormat, Pane, Picture, Saver, Target, PIXEL};
 use crate::viewing::Viewing;
 use crate::{OutletError, Shot};
 
-/// A place where pictures go, one after the other.
+/// A target where pictures go, one after the other.
 #[derive(Debug)]
 pub struct Outlet {
-    place: Place,
+    target: OutletTarget,
     /// Pictures so far.
     frame: u64,
     /// The failure, if there was one.
@@ -20,7 +20,7 @@ pub struct Outlet {
 }
 
 #[derive(Debug)]
-enum Place {
+enum OutletTarget {
     Files(Saver),
     Window(Pane),
     Viewer(Viewing),
@@ -37,7 +37,9 @@ impl Outlet {
         let format: FileFormat = format.parse()?;
         match every {
             0 => Err(OutletError::Every),
-            every => Ok(Outlet::at(Place::Files(Saver::new(folder, format, every)?))),
+            every => Ok(Outlet::at(OutletTarget::Files(Saver::new(
+                folder, format, every,
+            )?))),
         }
     }
 
@@ -47,7 +49,9 @@ impl Outlet {
     /// # Errors
     /// [`OutletError::Present`] if there is no such X server.
     pub fn window(display: Option<&str>, title: &str) -> Result<Outlet, OutletError> {
-        Ok(Outlet::at(Place::Window(Pane::open(display, title)?)))
+        Ok(Outlet::at(OutletTarget::Window(Pane::open(
+            display, title,
+        )?)))
     }
 
     /// Sends pictures to a viewer, which shows them in browsers as a tile of its wall: 0 is the
@@ -67,12 +71,12 @@ impl Outlet {
         tile: u16,
     ) -> Result<Outlet, OutletError> {
         let viewing = Viewing::open(address, token, tile)?;
-        Ok(Outlet::at(Place::Viewer(viewing)))
+        Ok(Outlet::at(OutletTarget::Viewer(viewing)))
     }
 
-    fn at(place: Place) -> Outlet {
+    fn at(target: OutletTarget) -> Outlet {
         Outlet {
-            place,
+            target,
             frame: 0,
             failed: None,
             converted: Vec::new(),
@@ -82,9 +86,11 @@ impl Outlet {
     /// Whether there is no window any more: the user has closed it, and pictures are dropped; or
     /// its X server has ended, and pictures are errors.
     pub fn is_closed(&mut self) -> bool {
-        match &mut self.place {
-            Place::Files(_) | Place::Viewer(_) => false,
-            Place::Window(pane) => pane.is_closed() || pane.is_lost() || self.failed.is_some(),
+        match &mut self.target {
+            OutletTarget::Files(_) | OutletTarget::Viewer(_) => false,
+            OutletTarget::Window(pane) => {
+                pane.is_closed() || pane.is_lost() || self.failed.is_some()
+            }
         }
     }
 
@@ -92,7 +98,7 @@ impl Outlet {
     ///
     /// # Errors
     /// Those of pictures that cannot be shown ([`OutletError::is_of_call`]): others still can.
-    /// [`OutletError::Present`] or [`OutletError::Viewer`] if the place is out of order: later
+    /// [`OutletError::Present`] or [`OutletError::Viewer`] if the target is out of order: later
     /// pictures are [`OutletError::Failed`] then.
     pub fn show(&mut self, shot: &Shot<'_>) -> Result<(), OutletError> {
         if let Some(why) = &self.failed {
@@ -100,10 +106,10 @@ impl Outlet {
         }
         let [width, height] = shot.check()?;
         let frame = self.frame + 1;
-        let is_wanted = match &mut self.place {
-            Place::Files(saver) => saver.wants(frame),
-            Place::Window(pane) => !pane.is_closed(),
-            Place::Viewer(_) => true,
+        let is_wanted = match &mut self.target {
+            OutletTarget::Files(saver) => saver.wants(frame),
+            OutletTarget::Window(pane) => !pane.is_closed(),
+            OutletTarget::Viewer(_) => true,
         };
         let shown = match is_wanted {
             true => {
@@ -119,10 +125,10 @@ impl Outlet {
                     surface: 1,
                     frame,
                 };
-                match &mut self.place {
-                    Place::Files(saver) => saver.show(&picture).map_err(OutletError::from),
-                    Place::Window(pane) => pane.show(&picture).map_err(OutletError::from),
-                    Place::Viewer(viewing) => viewing.show(&picture),
+                match &mut self.target {
+                    OutletTarget::Files(saver) => saver.show(&picture).map_err(OutletError::from),
+                    OutletTarget::Window(pane) => pane.show(&picture).map_err(OutletError::from),
+                    OutletTarget::Viewer(viewing) => viewing.show(&picture),
                 }
             }
             false => Ok(()),

@@ -11,7 +11,7 @@ use mgn_outlet::{Direction, Outlet, OutletError, Shot};
 use mgn_wall::Wall;
 use support::{unique, viewer, Shown, Watcher};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 const RED: [u8; 4] = [230, 20, 20, 255];
 const BLUE: [u8; 4] = [20, 20, 230, 255];
 
@@ -55,7 +55,7 @@ fn are_like(found: [[u8; 3]; 2], wanted: [[u8; 4]; 2]) -> bool {
 fn until(watcher: &mut Watcher, what: &str, is_it: impl Fn(&Shown) -> bool) {
     let start = Instant::now();
     while !watcher.take().iter().any(&is_it) {
-        assert!(start.elapsed() < LIMIT, "it does not come: {what}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "it does not come: {what}");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_viewer_that_refuses_is_an_error() {
     let start = Instant::now();
     let wrong = loop {
         match outlet.show(&shot) {
-            Ok(()) => assert!(start.elapsed() < LIMIT, "it is not refused"),
+            Ok(()) => assert!(start.elapsed() < RUN_TIMEOUT, "it is not refused"),
             Err(error) => break error,
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mgn_wall::Place;
+use mgn_wall::DisplayPosition;
 use x11rb::connection::Connection as _;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
@@ -31,7 +31,7 @@ impl Head {
     /// [`Error::NoDisplay`], [`Error::TooLarge`], [`Error::NoWindow`], [`Error::DisplayLost`].
     pub fn open(
         display: &str,
-        place: Place,
+        place: DisplayPosition,
         (width, height): (u32, u32),
         title: &str,
     ) -> Result<Head, Error> {
@@ -39,8 +39,8 @@ impl Head {
         let display = Arc::new(XDisplay::connect(Some(name))?);
         let screen = display.root();
         let (x, y, width, height) = match place {
-            Place::Fullscreen => (0, 0, screen.width_in_pixels, screen.height_in_pixels),
-            Place::At(x, y) => {
+            DisplayPosition::Fullscreen => (0, 0, screen.width_in_pixels, screen.height_in_pixels),
+            DisplayPosition::At(x, y) => {
                 let limit = |n: u32| u16::try_from(n).ok().filter(|n| u32::from(*n) <= HEAD_MAX);
                 let (Some(wide), Some(high)) = (limit(width), limit(height)) else {
                     return Err(Error::TooLarge { width, height });

@@ -6,10 +6,10 @@ use x11rb::protocol::xproto::{
     ImageFormat, WindowClass,
 };
 
-use crate::window_tests::{differs, picture, pixels, Desk};
+use crate::window_tests::{differs, picture, pixels, TestDisplay};
 use crate::{Error, Pane, Target};
 
-impl Desk {
+impl TestDisplay {
     fn pane(&self, title: &str) -> Pane {
         Pane::open(Some(self.name()), title).unwrap()
     }
@@ -66,7 +66,9 @@ impl Desk {
 
 #[test]
 fn a_pane_shows_each_picture_in_its_size() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let mut pane = desk.pane("sizes — ß");
     assert!(
         desk.titled("sizes — ß").is_empty(),
@@ -98,7 +100,9 @@ fn a_pane_shows_each_picture_in_its_size() {
 
 #[test]
 fn a_pane_keeps_its_picture_without_the_program() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let mut pane = desk.pane("kept");
     let bytes = pixels(64, 48, 0);
     pane.show(&picture(64, 48, 256, &bytes)).unwrap();
@@ -134,9 +138,11 @@ fn a_pane_keeps_its_picture_without_the_program() {
 
 #[test]
 fn a_pane_that_somebody_closes_takes_no_pictures() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let bytes = pixels(64, 48, 0);
-    let closings: [fn(&Desk, u32); 2] = [Desk::ask_to_close, Desk::destroy];
+    let closings: [fn(&TestDisplay, u32); 2] = [TestDisplay::ask_to_close, TestDisplay::destroy];
     for close in closings {
         let mut pane = desk.pane("closed");
         assert!(!pane.is_closed());
@@ -156,7 +162,9 @@ fn a_pane_that_somebody_closes_takes_no_pictures() {
 
 #[test]
 fn a_pane_whose_x_server_goes_is_an_error() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let mut pane = desk.pane("lost");
     let bytes = pixels(64, 48, 0);
     pane.show(&picture(64, 48, 256, &bytes)).unwrap();

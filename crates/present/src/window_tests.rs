@@ -17,7 +17,7 @@ use crate::{Error, Picture, Target, Window, XDisplay};
 
 /// An X server, the program's connection to it, and ours. The environment names one server at a
 /// time.
-pub(crate) struct Desk {
+pub(crate) struct TestDisplay {
     pub(crate) program: XDisplay,
     ours: Arc<XDisplay>,
     server: Xvfb,
@@ -27,8 +27,8 @@ pub(crate) struct Desk {
 
 static ONE: Mutex<()> = Mutex::new(());
 
-impl Desk {
-    pub(crate) fn new() -> Option<Desk> {
+impl TestDisplay {
+    pub(crate) fn new() -> Option<TestDisplay> {
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         if mgn_launch::find_xvfb().is_none() {
             eprintln!("SKIPPED: Xvfb is not installed");
@@ -39,7 +39,7 @@ impl Desk {
         std::env::set_var("XAUTHORITY", server.authority());
         let connect = || XDisplay::connect(Some(server.display())).unwrap();
         let (program, ours) = (connect(), Arc::new(connect()));
-        Some(Desk {
+        Some(TestDisplay {
             program,
             ours,
             server,
@@ -55,7 +55,7 @@ impl Desk {
 
     /// Ends the X server.
     pub(crate) fn end(self) {
-        let Desk { server, .. } = self;
+        let TestDisplay { server, .. } = self;
         drop(server);
     }
 
@@ -158,7 +158,9 @@ pub(crate) fn differs(got: &[u8], want: &[u8]) -> Option<usize> {
 
 #[test]
 fn every_way_in_shows_the_same() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     assert!(desk.ours.info().unwrap().shared_memory);
     for depth in [24, 32] {
         let want = pixels(64, 48, 0);
@@ -218,7 +220,9 @@ fn every_way_in_shows_the_same() {
 
 #[test]
 fn pictures_of_other_sizes_are_cut_off_or_leave_the_rest() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     for shared in [true, false] {
         if !shared {
             desk.ours.give_up_shared_memory();
@@ -250,7 +254,9 @@ fn pictures_of_other_sizes_are_cut_off_or_leave_the_rest() {
 
 #[test]
 fn a_destroyed_window_is_no_error() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let bytes = pixels(64, 48, 0);
     for shared in [true, false] {
         if !shared {
@@ -272,7 +278,9 @@ fn a_destroyed_window_is_no_error() {
 
 #[test]
 fn segments_come_and_go() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let window = desk.window(24);
     let mut target = Window::new(&desk.ours, window);
     let size = 1 << 16;
@@ -319,7 +327,9 @@ fn segments_come_and_go() {
 
 #[test]
 fn an_x_server_that_goes_is_an_error() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     let window = desk.window(24);
     let mut target = Window::new(&desk.ours, window);
     let bytes = pixels(64, 48, 0);
@@ -342,7 +352,9 @@ fn no_x_server_is_an_error_that_names_it() {
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_each_way() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = TestDisplay::new() else {
+        return;
+    };
     for (width, height) in [(300, 300), (1920, 1080)] {
         let bytes = pixels(width, height, 0);
         let size = bytes.len();

@@ -6,7 +6,7 @@
 //! objects. So a query is made of *pieces*, queries of the driver's that have counted the one or
 //! the other, and the client adds them up.
 
-use crate::hand::split_lists::Step;
+use crate::handwritten::split_lists::Step;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply};

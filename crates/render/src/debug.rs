@@ -12,9 +12,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// The most messages that wait for a program with a callback, which takes them at the next answer
 /// at the latest. Those after them are lost.
-const MOST: usize = 1 << 14;
+const CALLBACK_MESSAGES_MAX: usize = 1 << 14;
 /// Longer messages are cut. None is.
-const LONGEST: usize = 1 << 16;
+const MESSAGE_MAX: usize = 1 << 16;
 
 /// A context's messages. The driver may call from any of its threads.
 #[derive(Default)]
@@ -159,7 +159,7 @@ impl Debug {
     /// # Safety
     /// `text` has `length` bytes, or ends with NUL if that is negative; `user` lives as long as the
     /// driver's context.
-    pub unsafe extern "system" fn heard(
+    pub unsafe extern "system" fn on_message(
         source: u32,
         kind: u32,
         id: u32,
@@ -184,7 +184,7 @@ impl Debug {
             kind,
             id,
             severity,
-            text: text[..text.len().min(LONGEST)].to_vec(),
+            text: text[..text.len().min(MESSAGE_MAX)].to_vec(),
         });
     }
 }
@@ -195,7 +195,7 @@ impl State {
             return;
         }
         if self.called {
-            if self.for_callback.len() < MOST {
+            if self.for_callback.len() < CALLBACK_MESSAGES_MAX {
                 self.for_callback.push(message);
             }
         } else if self.log.len() < self.log_most {

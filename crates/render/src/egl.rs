@@ -490,8 +490,8 @@ fn is_software(functions: &Functions, display: Display) -> bool {
 
 /// All devices, and whether each renders in software.
 fn devices(functions: &Functions) -> Vec<(Device, bool)> {
-    const MOST: usize = 32;
-    let mut devices = [null_mut(); MOST];
+    const DEVICES_MAX: usize = 32;
+    let mut devices = [null_mut(); DEVICES_MAX];
     let mut count = 0;
     // SAFETY: the array has room for as many devices as EGL is told of; the strings are asked of
     // devices just returned.
@@ -502,10 +502,10 @@ fn devices(functions: &Functions) -> Vec<(Device, bool)> {
         ) else {
             return Vec::new();
         };
-        if query(MOST as i32, devices.as_mut_ptr(), &mut count) == 0 {
+        if query(DEVICES_MAX as i32, devices.as_mut_ptr(), &mut count) == 0 {
             return Vec::new();
         }
-        let devices = &devices[..(count.max(0) as usize).min(MOST)];
+        let devices = &devices[..(count.max(0) as usize).min(DEVICES_MAX)];
         let software = |d: Device| text(string(d, EXTENSIONS)).contains("EGL_MESA_device_software");
         devices.iter().map(|d| (*d, software(*d))).collect()
     }

@@ -149,7 +149,7 @@ impl Renderer {
             flags: 0,
         };
         let context = self.open_context(request, usual(&self.configs).egl, egl::NO_CONTEXT)?;
-        let none = self.keeper.stand_in;
+        let none = self.utility.stand_in;
         self.make_current(context, none, none)
             .inspect_err(|_| self.egl.destroy_context(context))?;
         Ok(context)

@@ -22,7 +22,7 @@ mod generated {
     mod execute;
 }
 mod glsl;
-mod hand;
+mod handwritten;
 mod info;
 mod multisampling;
 mod names;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Works {
+pub(crate) enum WorkingDisplay {
     /// On the display that was opened first.
     Here,
     /// On that of the software device.
@@ -15,14 +15,14 @@ pub(crate) enum Works {
     Nowhere,
 }
 
-const WORDS: [(Works, &str); 3] = [
-    (Works::Here, "here"),
-    (Works::OnDevice, "device"),
-    (Works::Nowhere, "nowhere"),
+const WORDS: [(WorkingDisplay, &str); 3] = [
+    (WorkingDisplay::Here, "here"),
+    (WorkingDisplay::OnDevice, "device"),
+    (WorkingDisplay::Nowhere, "nowhere"),
 ];
 
 /// Longer names are no names of files.
-const LONGEST: usize = 200;
+const FILE_NAME_MAX: usize = 200;
 
 /// Where the answers are kept: `~/.cache/manganese/multisampling`. None without a home.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -33,14 +33,14 @@ pub(crate) fn folder() -> Option<PathBuf> {
 }
 
 /// The answer for a driver that describes itself so.
-pub(crate) fn recall(folder: &Path, driver: &str) -> Option<Works> {
+pub(crate) fn recall(folder: &Path, driver: &str) -> Option<WorkingDisplay> {
     let text = fs::read_to_string(folder.join(name(driver))).ok()?;
     let found = WORDS.iter().find(|(_, word)| *word == text.trim())?;
     Some(found.0)
 }
 
 /// Keeps the answer. If that fails, the next renderer finds out again.
-pub(crate) fn remember(folder: &Path, driver: &str, works: Works) {
+pub(crate) fn remember(folder: &Path, driver: &str, works: WorkingDisplay) {
     let Some((_, word)) = WORDS.iter().find(|(known, _)| *known == works) else {
         return;
     };
@@ -61,7 +61,7 @@ fn name(driver: &str) -> String {
         true => c,
         false => '-',
     };
-    driver.chars().map(plain).take(LONGEST).collect()
+    driver.chars().map(plain).take(FILE_NAME_MAX).collect()
 }
 
 #[cfg(test)]
@@ -90,9 +90,9 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_written_is_no_error() {
         let folder = Path::new("/proc/self/manganese");
-        remember(folder, "a driver", Works::Here);
+        remember(folder, "a driver", WorkingDisplay::Here);
         assert_eq!(recall(folder, "a driver"), None);
         let long = "x/../".repeat(1000);
-        assert!(!name(&long).contains('/') && name(&long).len() <= LONGEST);
+        assert!(!name(&long).contains('/') && name(&long).len() <= FILE_NAME_MAX);
     }
 }

@@ -5,8 +5,8 @@
 //! in when the context becomes current and out when it no longer is, so a look-up is an index into
 //! a vector.
 
-use crate::hand::buffer_textures::Shown;
-use crate::hand::split_lists::SplitLists;
+use crate::handwritten::buffer_textures::Shown;
+use crate::handwritten::split_lists::SplitLists;
 use crate::snapshot::lists::Lists;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
@@ -42,14 +42,14 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// The most objects of one class that a program may name; far above any program, and below what
 /// would fill memory with the tables alone.
-pub const MOST: usize = 1 << 24;
+pub const OBJECTS_MAX: usize = 1 << 24;
 
 /// The most deleted objects whose names are remembered. Drivers reuse names, so there are seldom
 /// more than ever existed at one time.
 const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.
-const DENSE: usize = 1 << 20;
+const DENSE_NAMES_MAX: usize = 1 << 20;
 
 /// One class's names.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Table {
     /// Maps `name` to `driver`, both nonzero. Returns whether there was room.
     pub fn set(&mut self, name: u32, driver: u32) -> bool {
         debug_assert!(name != 0 && driver != 0);
-        if self.count >= MOST {
+        if self.count >= OBJECTS_MAX {
             return false;
         }
         self.remove(name);
@@ -85,7 +85,7 @@ impl Table {
         self.count += 1;
         let index = name as usize;
         // Growing by no more than a factor keeps a few high names from costing a long vector.
-        if index < DENSE && index < self.dense.len() * 2 + 1024 {
+        if index < DENSE_NAMES_MAX && index < self.dense.len() * 2 + 1024 {
             if index >= self.dense.len() {
                 self.dense.resize(index + 1, 0);
             }

@@ -4,8 +4,8 @@
 //! image with an unchecked layout. Tests that send random commands look for one after each command.
 
 use crate::context::Api;
-use crate::hand::buffer_parts::{self, State};
-use crate::hand::split_lists::Compiling;
+use crate::handwritten::buffer_parts::{self, State};
+use crate::handwritten::split_lists::Compiling;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::gl::*;
@@ -213,7 +213,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindVertexArray)(0) };
         let wrong = (0..32)
-            .filter(|a| super::hand::vertex_arrays::has_array(api, *a))
+            .filter(|a| super::handwritten::vertex_arrays::has_array(api, *a))
             .find(|a| {
                 let (enabled, _) = self.array(*a, unit);
                 enabled != (noted & 1 << a != 0)

@@ -29,7 +29,7 @@ pub trait Pictures {
     ) -> Result<(), Fault>;
 
     /// Sends a header that nothing follows.
-    fn done(&mut self, header: &Header) -> Result<(), Fault>;
+    fn send_header(&mut self, header: &Header) -> Result<(), Fault>;
 }
 
 /// Memory that a picture is written to.
@@ -43,7 +43,7 @@ pub enum Room {
 /// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no
 /// program's state is ever touched for that.
 #[derive(Clone)]
-pub(crate) struct Keeper {
+pub(crate) struct UtilityContext {
     pub context: egl::Context,
     /// The surface that is current in place of one that a context lacks.
     pub stand_in: egl::Surface,
@@ -55,8 +55,8 @@ pub(crate) struct Keeper {
 
 const PACK_INVERT: u32 = GL_PACK_INVERT_MESA;
 
-impl Keeper {
-    pub fn new(egl: &Egl, gl: &Gl, configs: &[Choice]) -> Result<Keeper, RenderError> {
+impl UtilityContext {
+    pub fn new(egl: &Egl, gl: &Gl, configs: &[Choice]) -> Result<UtilityContext, RenderError> {
         let configless =
             egl.has("EGL_KHR_no_config_context") || egl.has("EGL_MESA_configless_context");
         let config = if configless {
@@ -94,7 +94,7 @@ impl Keeper {
         let text = |name| unsafe { string((gl.glGetString)(name)) };
         let driver = format!("{} {}", text(GL_RENDERER), text(GL_VERSION));
         egl.make_current(egl::NO_SURFACE, egl::NO_SURFACE, egl::NO_CONTEXT)?;
-        Ok(Keeper {
+        Ok(UtilityContext {
             context,
             stand_in,
             inverts,
@@ -103,12 +103,12 @@ impl Keeper {
     }
 }
 
-impl Keeper {
-    /// Has `read` read pixels from the bottom up. The keeper is current.
+impl UtilityContext {
+    /// Has `read` read pixels from the bottom up. The utility context is current.
     pub fn upright(&self, gl: &Gl, read: impl FnOnce()) {
         let invert = |on: i32| {
             if self.inverts {
-                // SAFETY: the keeper's context is current, and knows the parameter.
+                // SAFETY: the utility context is current, and knows the parameter.
                 unsafe { (gl.glPixelStorei)(PACK_INVERT, on) };
             }
         };
@@ -251,7 +251,7 @@ impl Renderer {
         };
         let Some(mut room) = room else {
             self.pace();
-            return self.pictures.done(&done);
+            return self.pictures.send_header(&done);
         };
         let to = match &mut room {
             Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
@@ -261,9 +261,9 @@ impl Renderer {
             _ => return Err(Fault::server("the room for a picture is too small")),
         };
         self.readable(surface, pixels)?;
-        // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state
-        // (alignment 4, no skips) makes contiguous, and no pack buffer is ever bound in the
-        // keeper's context.
+        // SAFETY: `to` has room for the rows of 4-byte pixels, which the utility context's pack
+        // state (alignment 4, no skips) makes contiguous, and no pack buffer is ever bound in the
+        // utility context.
         unsafe { self.read(inside, to) };
         if has_depth {
             // SAFETY: `to` has room for as many rows of depths behind those of the colours.
@@ -288,7 +288,7 @@ impl Renderer {
         // SAFETY: the caller gives the room.
         unsafe {
             (self.gl.glReadPixels)(x, y, width, height, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
-            if !self.keeper.inverts {
+            if !self.utility.inverts {
                 turn_over(to, width as usize * 4, height as usize);
             }
         }

@@ -6,11 +6,11 @@ use crate::context::{Api, Context, Group};
 use crate::egl::{self, Egl, EglError};
 use crate::errors::Errors;
 use crate::generated::driver::Gl;
-use crate::hand::split_lists::Taking;
-use crate::multisampling::{self, Works};
+use crate::handwritten::split_lists::Taking;
+use crate::multisampling::{self, WorkingDisplay};
 use crate::names::{Class, Names, UNKNOWN};
 use crate::offset::Large;
-use crate::present::{Keeper, Pictures, Room};
+use crate::present::{Pictures, Room, UtilityContext};
 use crate::seats::{Seats, SOLE};
 use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
@@ -55,7 +55,7 @@ pub struct Renderer {
     /// EGL images by the client's names for them.
     pub(crate) images: HashMap<u32, egl::Image>,
     /// A context of the renderer's own, for work that must not touch a program's state.
-    pub(crate) keeper: Keeper,
+    pub(crate) utility: UtilityContext,
     pub(crate) pictures: Box<dyn Pictures>,
     errors: Rc<Errors>,
     /// Which this is of several renderers that draw one picture.
@@ -118,21 +118,21 @@ impl Renderer {
             .and_then(|folder| multisampling::recall(folder, &driver));
         if let Some(works) = known {
             let mut renderer = match works {
-                Works::Here => return Ok(self),
-                Works::OnDevice | Works::Nowhere => self.on_software_device()?,
+                WorkingDisplay::Here => return Ok(self),
+                WorkingDisplay::OnDevice | WorkingDisplay::Nowhere => self.on_software_device()?,
             };
-            if works == Works::Nowhere {
+            if works == WorkingDisplay::Nowhere {
                 renderer.drop_samples();
             }
             return Ok(renderer);
         }
-        let (mut renderer, mut works) = (self, Works::Here);
+        let (mut renderer, mut works) = (self, WorkingDisplay::Here);
         if !renderer.keeps_samples() {
             renderer = renderer.on_software_device()?;
-            works = Works::OnDevice;
+            works = WorkingDisplay::OnDevice;
             if !renderer.keeps_samples() {
                 renderer.drop_samples();
-                works = Works::Nowhere;
+                works = WorkingDisplay::Nowhere;
             }
         }
         if let Some(folder) = folder {
@@ -146,7 +146,7 @@ impl Renderer {
         let Some(other) = self.egl.of_software_device() else {
             return Ok(self);
         };
-        let pictures = std::mem::replace(&mut self.pictures, Box::new(Nowhere));
+        let pictures = std::mem::replace(&mut self.pictures, Box::new(DiscardPictures));
         Renderer::on(other, pictures)
     }
 
@@ -157,7 +157,7 @@ impl Renderer {
             platform,
             ..
         } = &*self.egl;
-        format!("{platform} {description} {}", self.keeper.driver)
+        format!("{platform} {description} {}", self.utility.driver)
     }
 
     fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
@@ -166,7 +166,7 @@ impl Renderer {
         // a function that does nothing, and never called with arguments that it would have
         // to clean up.
         let gl = Rc::from(unsafe { Gl::load(|name| address(&egl, name)) });
-        let keeper = Keeper::new(&egl, &gl, &configs)?;
+        let utility = UtilityContext::new(&egl, &gl, &configs)?;
         let errors = Rc::new(Errors::new(gl.glGetError));
         Ok(Renderer {
             gl,
@@ -180,7 +180,7 @@ impl Renderer {
             surfaces: HashMap::new(),
             has_accumulation: false,
             images: HashMap::new(),
-            keeper,
+            utility,
             pictures,
             errors,
             tile: None,
@@ -216,7 +216,7 @@ impl Renderer {
             surfaces: HashMap::new(),
             has_accumulation: false,
             images: HashMap::new(),
-            keeper: self.keeper.clone(),
+            utility: self.utility.clone(),
             pictures,
             errors: Rc::new(Errors::new(self.gl.glGetError)),
             tile: self.tile,
@@ -322,7 +322,7 @@ impl Renderer {
         let follows = is_both(cx.draw_buffer) && same(&cx.draw, &cx.read);
         let read_buffer = if follows { GL_BACK } else { cx.read_buffer };
         let read = cx.read.as_ref().map(|s| s.borrow().target(read_buffer));
-        let none = self.keeper.stand_in;
+        let none = self.utility.stand_in;
         self.make_current(cx.egl, draw.unwrap_or(none), read.unwrap_or(none))
             .map_err(|e| Fault::driver(e.to_string()))
     }
@@ -510,9 +510,9 @@ impl Renderer {
 }
 
 /// The pictures of a renderer that another one has replaced.
-struct Nowhere;
+struct DiscardPictures;
 
-impl Pictures for Nowhere {
+impl Pictures for DiscardPictures {
     fn room(&mut self, _: u32, _: usize) -> Result<Option<Room>, Fault> {
         Ok(None)
     }
@@ -521,7 +521,7 @@ impl Pictures for Nowhere {
         Ok(())
     }
 
-    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, _: &Header) -> Result<(), Fault> {
         Ok(())
     }
 }
@@ -555,13 +555,13 @@ pub fn perform<C: Commands + ?Sized>(
 pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     /// The longest answer that a program can want of a query (a program's binary, a shader's
     /// source), in elements.
-    const MOST: usize = 1 << 26;
+    const ELEMENTS_MAX: usize = 1 << 26;
     /// No query of parameters answers more: the coefficients of evaluators are the most. Queries
-    /// that answer with lists of a program ask how long these are (see `hand::resources`), and what
-    /// takes a number of elements writes no more than that.
+    /// that answer with lists of a program ask how long these are (see `handwritten::resources`),
+    /// and what takes a number of elements writes no more than that.
     const ANY: usize = 1 << 14;
     let count = count as usize;
-    if count > MOST || least > MOST {
+    if count > ELEMENTS_MAX || least > ELEMENTS_MAX {
         return Err(Fault::HugeCount(count.max(least) as u64));
     }
     Ok(vec![T::default(); count.max(least).max(ANY)])

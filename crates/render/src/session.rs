@@ -3,7 +3,7 @@
 use crate::configs::{usual, Choice};
 use crate::context::{Api, Context};
 use crate::egl;
-use crate::hand::accumulation::Accumulation;
+use crate::handwritten::accumulation::Accumulation;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
 use crate::surface::{is_both, is_front, SharedSurface, Surface};
@@ -84,7 +84,7 @@ impl Renderer {
         };
         let mut cx = Context::new(id, context, request, config, group);
         cx.is_single = (config != 0).then_some(config & Config::SINGLE != 0);
-        let none = self.keeper.stand_in;
+        let none = self.utility.stand_in;
         if let Err(error) = self.make_current(context, none, none) {
             self.egl.destroy_context(context);
             return failed(error.to_string());

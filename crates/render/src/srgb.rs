@@ -21,15 +21,15 @@ fn decode(byte: u8) -> f32 {
 }
 
 /// Smaller values are black.
-const LEAST: u32 = (127 - 13) << 23;
-/// The greatest below 1.
-const MOST: u32 = 0x3f7f_ffff;
+const BLACK_BELOW: u32 = (127 - 13) << 23;
+/// The greatest below 1; this and greater values are white.
+const WHITE_FROM: u32 = 0x3f7f_ffff;
 
 /// The byte of a linear value. The curve is made of lines, eight between a power of two and the
 /// next.
 pub(crate) fn from_linear(value: f32) -> u8 {
     static LINES: LazyLock<[Line; 104]> = LazyLock::new(|| from_fn(Line::nearest));
-    let (least, most) = (f32::from_bits(LEAST), f32::from_bits(MOST));
+    let (least, most) = (f32::from_bits(BLACK_BELOW), f32::from_bits(WHITE_FROM));
     // NaN is black too.
     let value = if value > least {
         value.min(most)
@@ -37,7 +37,7 @@ pub(crate) fn from_linear(value: f32) -> u8 {
         least
     };
     let bits = value.to_bits();
-    let line = &LINES[((bits - LEAST) >> 20) as usize];
+    let line = &LINES[((bits - BLACK_BELOW) >> 20) as usize];
     ((line.start + line.slope * (bits >> 12 & 255)) >> 16) as u8
 }
 
@@ -55,7 +55,7 @@ impl Line {
         let middle = |step: u32| {
             let at = |step: u32| {
                 f64::from(f32::from_bits(
-                    LEAST + ((number as u32) << 20) + (step << 12),
+                    BLACK_BELOW + ((number as u32) << 20) + (step << 12),
                 ))
             };
             (at(step) + at(step + 1)) / 2.0
@@ -108,7 +108,7 @@ mod tests {
             (26569, 254),
             (26605, 255),
         ] {
-            let at = |step: u32| f32::from_bits(LEAST + (step << 12));
+            let at = |step: u32| f32::from_bits(BLACK_BELOW + (step << 12));
             assert_eq!(
                 (from_linear(at(step - 1)), from_linear(at(step))),
                 (byte - 1, byte)

@@ -8,7 +8,7 @@
 use crate::configs::Choice;
 use crate::context::Api;
 use crate::egl::{self, ApiKind, EglError};
-use crate::hand::accumulation::Accumulation;
+use crate::handwritten::accumulation::Accumulation;
 use crate::renderer::Renderer;
 use crate::tile::Rect;
 use mgn_wire::{gl::*, hello, Fault};
@@ -20,7 +20,7 @@ use std::rc::Rc;
 pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
 
 /// The largest width or height; beyond every driver's viewport.
-const MOST: u32 = 32_768;
+const SIDE_MAX: u32 = 32_768;
 /// The same for surfaces whose buffers hold a part of them.
 const MOST_OFFSET: u32 = 1 << 20;
 /// The most pixels: a surface of all 16k x 8k.
@@ -257,9 +257,9 @@ impl Renderer {
         let Some((from, to, ..)) = surface.borrow().both(false) else {
             return Ok(());
         };
-        self.make_current(self.keeper.context, to, from)
+        self.make_current(self.utility.context, to, from)
             .map_err(fault)?;
-        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        // SAFETY: the utility context is current with both buffers; the command takes no pointers.
         unsafe {
             let (right, top) = (x + w, y + h);
             let (bit, filter) = (GL_COLOR_BUFFER_BIT, GL_NEAREST);
@@ -268,8 +268,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be
-    /// read: of a multisampled buffer, a read would give one sample of each pixel.
+    /// Makes the utility context current so that a picture of `pixels`, one of the surface's
+    /// buffers, can be read: of a multisampled buffer, a read would give one sample of each pixel.
     pub(crate) fn readable(
         &mut self,
         surface: &SharedSurface,
@@ -293,7 +293,7 @@ impl Renderer {
             .copied()
         else {
             return self
-                .make_current(self.keeper.context, pixels, pixels)
+                .make_current(self.utility.context, pixels, pixels)
                 .map_err(fault);
         };
         let plain = Choice {
@@ -305,14 +305,14 @@ impl Renderer {
             None => self.cleared_pbuffer(&plain, extent)?,
         };
         surface.borrow_mut().resolved = Some(resolved);
-        self.make_current(self.keeper.context, resolved, pixels)
+        self.make_current(self.utility.context, resolved, pixels)
             .map_err(fault)?;
         let [.., w, h] = extent;
-        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        // SAFETY: the utility context is current with both buffers; the command takes no pointers.
         unsafe {
             (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST)
         };
-        self.make_current(self.keeper.context, resolved, resolved)
+        self.make_current(self.utility.context, resolved, resolved)
             .map_err(fault)
     }
 
@@ -359,14 +359,14 @@ impl Renderer {
         Ok(())
     }
 
-    /// Copies between the two pbuffers of a surface, and leaves the keeper current.
+    /// Copies between the two pbuffers of a surface, and leaves the utility context current.
     fn copy(&mut self, surface: &SharedSurface, to_back: bool, mask: u32) -> Result<(), Fault> {
         let Some((from, to, w, h)) = surface.borrow().both(to_back) else {
             return Ok(());
         };
-        self.make_current(self.keeper.context, to, from)
+        self.make_current(self.utility.context, to, from)
             .map_err(fault)?;
-        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        // SAFETY: the utility context is current with both buffers; the command takes no pointers.
         unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST) };
         Ok(())
     }
@@ -403,7 +403,7 @@ impl Renderer {
         self.readable(&surface, back)?;
         self.make_current(context, back, back).map_err(fault)?;
         self.readable(&surface, back)?;
-        // SAFETY: the keeper is current; one pixel of four bytes is written.
+        // SAFETY: the utility context is current; one pixel of four bytes is written.
         unsafe {
             let to = pixel.as_mut_ptr().cast();
             (self.gl.glReadPixels)(1, 1, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, to);
@@ -417,7 +417,7 @@ impl Renderer {
     }
 
     /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the
-    /// keeper current.
+    /// utility context current.
     fn cleared_pbuffer(
         &mut self,
         choice: &Choice,
@@ -432,9 +432,9 @@ impl Renderer {
                     "a framebuffer of {width} x {height} is not to be had: {e}"
                 ))
             })?;
-        self.make_current(self.keeper.context, surface, surface)
+        self.make_current(self.utility.context, surface, surface)
             .map_err(fault)?;
-        // SAFETY: the keeper's context is current; the commands take no pointers.
+        // SAFETY: the utility context is current; the commands take no pointers.
         unsafe {
             (self.gl.glClearColor)(0.0, 0.0, 0.0, 0.0);
             (self.gl.glClearDepth)(0.0);
@@ -450,8 +450,13 @@ impl Renderer {
         let (most, pixels) = match self.is_offset {
             true => (MOST_OFFSET, [0, 0, 1, 1]),
             false => (
-                MOST,
-                [0, 0, width.min(MOST) as i32, height.min(MOST) as i32],
+                SIDE_MAX,
+                [
+                    0,
+                    0,
+                    width.min(SIDE_MAX) as i32,
+                    height.min(SIDE_MAX) as i32,
+                ],
             ),
         };
         if width > most || height > most {

@@ -252,9 +252,9 @@ impl Renderer {
             }
         };
         if own {
-            // SAFETY: the keeper's context is current.
+            // SAFETY: the utility context is current.
             unsafe { (gl.glPixelStorei)(GL_PACK_ALIGNMENT, 1) };
-            self.keeper.upright(gl, read);
+            self.utility.upright(gl, read);
         } else {
             read();
         }
@@ -310,12 +310,12 @@ impl Renderer {
         let aside = if plane == DEPTH_STENCIL {
             self.at_depth(buffer)?
         } else {
-            self.make_current(self.keeper.context, buffer, buffer)
+            self.make_current(self.utility.context, buffer, buffer)
                 .map_err(fault)?;
             None
         };
-        // SAFETY: a context is current that has framebuffer objects, whose state is the keeper's or
-        // put aside; the data is as long as its parts.
+        // SAFETY: a context is current that has framebuffer objects, whose state is the utility
+        // context's or put aside; the data is as long as its parts.
         unsafe { self.upload(&format, &filled, data.as_ptr(), aside.is_none()) };
         self.leave_depth(aside)
     }
@@ -341,13 +341,13 @@ impl Renderer {
     }
 
     /// Makes the program's context current with the buffer whose depth is meant, for reading and
-    /// drawing, and puts its state aside. OpenGL ES reads no depth: there it is the keeper's
+    /// drawing, and puts its state aside. OpenGL ES reads no depth: there it is the utility
     /// context, and nothing is put aside.
     fn at_depth(&mut self, buffer: egl::Surface) -> Result<Option<Aside>, Fault> {
         let cx = self.cx()?;
         let (context, api, has_buffers) = (cx.egl, cx.api, cx.has_pixel_buffers);
         if !api.is_desktop() {
-            self.make_current(self.keeper.context, buffer, buffer)
+            self.make_current(self.utility.context, buffer, buffer)
                 .map_err(fault)?;
             return Ok(None);
         }
@@ -414,7 +414,7 @@ impl Renderer {
         let aside = match self.cx {
             Some(_) => self.at_depth(buffer)?,
             None => {
-                self.make_current(self.keeper.context, buffer, buffer)
+                self.make_current(self.utility.context, buffer, buffer)
                     .map_err(fault)?;
                 None
             }
@@ -428,7 +428,7 @@ impl Renderer {
         };
         match aside.is_some() {
             true => read(),
-            false => self.keeper.upright(gl, read),
+            false => self.utility.upright(gl, read),
         }
         // SAFETY: that number of rows was written there.
         unsafe { turn_over(to, width as usize * 4, height as usize) };

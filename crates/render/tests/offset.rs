@@ -16,7 +16,7 @@ const HEIGHT: i32 = 100;
 
 /// The part of the window that is drawn, and how.
 #[derive(Clone, Copy)]
-struct Way {
+struct TileSetup {
     tile: [i32; 4],
     is_offset: bool,
     /// The largest viewport.
@@ -24,19 +24,19 @@ struct Way {
 }
 
 /// The pixels of a tile, four bytes each.
-fn drawn(api: u32, way: Way, draw: impl Fn(&mut Encoder)) -> Vec<u8> {
+fn drawn(api: u32, setup: TileSetup, draw: impl Fn(&mut Encoder)) -> Vec<u8> {
     let mut s = Session::empty();
     s.renderer.be_tile(0);
-    s.renderer.limit_viewports(way.most);
-    let [x, y, w, h] = way.tile;
+    s.renderer.limit_viewports(setup.most);
+    let [x, y, w, h] = setup.tile;
     s.context = 0;
     s.encode(|e| unsafe {
-        if way.is_offset {
+        if setup.is_offset {
             e.mgn_offset();
         }
         e.mgn_create_context(1, api, 0, 0, 0, CONFIG, 0, 1 << 20);
         e.mgn_create_surface(1, 0, CONFIG, WIDTH as u32, HEIGHT as u32);
-        e.mgn_tiles(1, (way.tile.as_ptr(), 4));
+        e.mgn_tiles(1, (setup.tile.as_ptr(), 4));
     });
     s.answer_array::<u8>();
     s.context = 1;
@@ -62,13 +62,13 @@ fn difference(api: u32, most: i32, draw: impl Fn(&mut Encoder)) -> (usize, u8) {
         [150, 37, 300, 63],
         [450, 0, 250, 100],
     ] {
-        let way = |is_offset, most| Way {
+        let setup = |is_offset, most| TileSetup {
             tile,
             is_offset,
             most,
         };
-        let whole = drawn(api, way(false, i32::MAX), &draw);
-        let offset = drawn(api, way(true, most), &draw);
+        let whole = drawn(api, setup(false, i32::MAX), &draw);
+        let offset = drawn(api, setup(true, most), &draw);
         assert_eq!(whole.len(), offset.len());
         assert!(whole.iter().any(|byte| *byte != 0), "nothing in {tile:?}");
         let pixels = whole.chunks_exact(4).zip(offset.chunks_exact(4));

@@ -4,7 +4,7 @@
 //! may show pictures there. So a client that has taken over a worker cannot make it connect
 //! anywhere else, and finds no token in it.
 
-use crate::control::{tell, FromWorker};
+use crate::control::{notify_server, FromWorker};
 use mgn_fabric::{take_over, Address, Connection, Handover};
 use mgn_viewer::NoViewer;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ impl Broker {
         let (answer, answered) = sync_channel(1);
         self.lock().insert(viewer, answer);
         let (session, target) = viewer;
-        tell(&self.control, &FromWorker::Connect { session, target });
+        notify_server(&self.control, &FromWorker::Connect { session, target });
         let outcome = answered.recv().map_err(|_| NoViewer {
             why: "the session asks for another connection".into(),
             is_final: true,

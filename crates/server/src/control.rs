@@ -130,7 +130,7 @@ pub(crate) enum Limit {
 }
 
 /// Longer than any message: a client's opening is bounded far below.
-const MOST: usize = 1 << 20;
+const CONTROL_MESSAGE_MAX: usize = 1 << 20;
 /// Bytes that are received at once.
 const PART: usize = 16384;
 /// Messages that a worker has not taken. It is sent few: its start, its session, a frames
@@ -138,7 +138,7 @@ const PART: usize = 16384;
 /// time.
 const QUEUE_MOST: usize = 64;
 /// How long a worker may leave a message untaken. Its thread for these messages does nothing else.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends a message, and waits until it has gone.
 pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<()> {
@@ -152,7 +152,7 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
 
 /// Sends a message to the server. If that fails, the server has ended, and the closed socket shows
 /// this elsewhere.
-pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
+pub(crate) fn notify_server(control: &UnixStream, message: &FromWorker) {
     if let Err(error) = send(control, message) {
         tracing::debug!("the server does not listen: {error}");
     }
@@ -172,13 +172,13 @@ pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>
 /// Messages to a worker, which are sent as it takes them: the parent serves others meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    queue: VecDeque<Letter>,
+    queue: VecDeque<QueuedMessage>,
     /// When the worker last took something, or something was put into the empty queue.
     moved: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Letter {
+struct QueuedMessage {
     bytes: Zeroizing<Vec<u8>>,
     sent: usize,
     fd: Option<OwnedFd>,
@@ -202,7 +202,7 @@ impl Outbox {
             self.moved = Some(now);
         }
         let bytes = encode(message)?;
-        self.queue.push_back(Letter { bytes, sent: 0, fd });
+        self.queue.push_back(QueuedMessage { bytes, sent: 0, fd });
         Ok(())
     }
 
@@ -211,24 +211,24 @@ impl Outbox {
     /// # Errors
     /// If the other end has closed, or has taken nothing for too long.
     pub fn flush(&mut self, socket: impl AsFd, now: Instant) -> io::Result<()> {
-        while let Some(letter) = self.queue.front_mut() {
-            let fd: Vec<BorrowedFd<'_>> = letter.fd.iter().map(|fd| fd.as_fd()).collect();
-            match passing::send(&socket, &letter.bytes[letter.sent..], &fd, false) {
+        while let Some(message) = self.queue.front_mut() {
+            let fd: Vec<BorrowedFd<'_>> = message.fd.iter().map(|fd| fd.as_fd()).collect();
+            match passing::send(&socket, &message.bytes[message.sent..], &fd, false) {
                 Ok(sent) => {
-                    letter.sent += sent;
-                    letter.fd = None;
+                    message.sent += sent;
+                    message.fd = None;
                     self.moved = Some(now);
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                 Err(e) => return Err(e),
             }
-            if letter.sent == letter.bytes.len() {
+            if message.sent == message.bytes.len() {
                 self.queue.pop_front();
             }
         }
-        let waits = self.moved.is_some_and(|moved| now - moved > PATIENCE);
+        let waits = self.moved.is_some_and(|moved| now - moved > WRITE_TIMEOUT);
         if waits && !self.is_empty() {
-            let seconds = PATIENCE.as_secs();
+            let seconds = WRITE_TIMEOUT.as_secs();
             let why = format!("it has taken no message for {seconds} s");
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
@@ -254,7 +254,7 @@ impl Inbox {
     /// Keeps at most `most_fds` descriptors that have not been taken.
     pub fn new(most_fds: usize) -> Inbox {
         Inbox {
-            bytes: Zeroizing::new(Vec::with_capacity(MOST + 4 + PART)),
+            bytes: Zeroizing::new(Vec::with_capacity(CONTROL_MESSAGE_MAX + 4 + PART)),
             fds: VecDeque::new(),
             most_fds,
         }
@@ -266,7 +266,7 @@ impl Inbox {
     /// # Errors
     /// If the other end has sent more than it may, or the socket fails.
     pub fn fill(&mut self, socket: impl AsFd, wait: bool) -> io::Result<bool> {
-        if self.bytes.len() > MOST + 4 {
+        if self.bytes.len() > CONTROL_MESSAGE_MAX + 4 {
             return Err(invalid("a message is too long"));
         }
         let mut part = Zeroizing::new([0; PART]);
@@ -301,7 +301,7 @@ impl Inbox {
             return Ok(None);
         };
         let length = u32::from_le_bytes(*length) as usize;
-        if length > MOST {
+        if length > CONTROL_MESSAGE_MAX {
             return Err(invalid("a message is too long"));
         }
         if rest.len() < length {
@@ -376,7 +376,7 @@ mod tests {
         let mut outbox = Outbox::default();
         let frames = ToWorker::Frames {
             session: 1,
-            client: vec![0; MOST / 2].into(),
+            client: vec![0; CONTROL_MESSAGE_MAX / 2].into(),
         };
         for _ in 0..QUEUE_MOST {
             outbox.push(&frames, None, now).unwrap();
@@ -384,8 +384,8 @@ mod tests {
         assert!(outbox.push(&frames, None, now).is_err());
         outbox.flush(&left, now).unwrap();
         assert!(!outbox.is_empty());
-        outbox.flush(&left, now + PATIENCE).unwrap();
-        let late = now + PATIENCE + Duration::from_secs(1);
+        outbox.flush(&left, now + WRITE_TIMEOUT).unwrap();
+        let late = now + WRITE_TIMEOUT + Duration::from_secs(1);
         let error = outbox.flush(&left, late).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -412,7 +412,7 @@ mod tests {
         assert!(Inbox::new(0).fill(&right, true).is_err());
         passing::send(&left, b"x", &[left.as_fd(), left.as_fd()], true).unwrap();
         assert!(Inbox::new(1).fill(&right, true).is_err());
-        let mut full = holding(vec![0; MOST + 5]);
+        let mut full = holding(vec![0; CONTROL_MESSAGE_MAX + 5]);
         passing::send(&left, b"x", &[], true).unwrap();
         assert!(full.fill(&right, true).is_err());
     }

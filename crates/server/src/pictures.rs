@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 
 /// How long a client may take to open its frames connection after its commands have asked for a
 /// picture.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FRAMES_CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long a farewell waits for the connection that it goes by.
-const MOMENT: Duration = Duration::from_millis(300);
+const FAREWELL_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
 /// How often the client is notified of frames without pictures while there is more to do, and of
 /// how many at once at most.
-const OFTEN: Duration = Duration::from_micros(100);
-const TOGETHER: usize = 32;
+const REPORT_INTERVAL: Duration = Duration::from_micros(100);
+const REPORTED_FRAMES_MAX: usize = 32;
 
 /// Where the frames connection appears: it is opened after the command connection.
 #[derive(Default)]
@@ -50,21 +50,21 @@ struct Shown {
 
 #[derive(Default)]
 struct State {
-    way: Option<Arc<Way>>,
+    connection: Option<Arc<PictureConnection>>,
     /// Whether the client has been told why its session ends.
     ended: bool,
 }
 
 /// The connection, and what pictures go through on their way.
-pub(crate) struct Way {
+pub(crate) struct PictureConnection {
     sender: Sender,
     /// Set if pictures are compressed, which a thread of its own does.
-    compressor: Option<SyncSender<Parcel>>,
+    compressor: Option<SyncSender<CompressorInput>>,
     /// The compressor's failure, once it has one.
     failed: Arc<Mutex<Option<Fault>>>,
 }
 
-enum Parcel {
+enum CompressorInput {
     Picture(Header, Vec<u8>),
     Header(Header),
 }
@@ -73,27 +73,27 @@ impl FramesSlot {
     /// The client has opened its frames connection. A session has one.
     pub fn open(&self, sender: Sender, compressed: bool) -> Result<(), &'static str> {
         let mut state = self.lock();
-        if state.way.is_some() {
+        if state.connection.is_some() {
             return Err("the session has a frames connection already");
         }
         let failed = Arc::new(Mutex::new(None));
-        let way = Arc::new_cyclic(|way: &std::sync::Weak<Way>| {
+        let connection = Arc::new_cyclic(|connection: &std::sync::Weak<PictureConnection>| {
             let compressor = compressed.then(|| {
-                let (parcels, inbox) = sync_channel(IN_FLIGHT);
-                let (way, failed) = (way.clone(), failed.clone());
+                let (jobs, inbox) = sync_channel(IN_FLIGHT);
+                let (connection, failed) = (connection.clone(), failed.clone());
                 // Without the thread, sending fails and the session ends.
                 let _ = thread::Builder::new()
                     .name("pictures".into())
-                    .spawn(move || compress(&inbox, &way, &failed));
-                parcels
+                    .spawn(move || compress(&inbox, &connection, &failed));
+                jobs
             });
-            Way {
+            PictureConnection {
                 sender,
                 compressor,
                 failed: failed.clone(),
             }
         });
-        state.way = Some(way);
+        state.connection = Some(connection);
         self.changed.notify_all();
         Ok(())
     }
@@ -131,16 +131,18 @@ impl FramesSlot {
         let screens = shown.screens.clone();
         let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
         let session = shown.session;
-        let way = self.lock().way.clone();
-        let tell = move |Release { surface, frame }| {
+        let connection = self.lock().connection.clone();
+        let notify = move |Release { surface, frame }| {
             let header = Header::plain(Kind::Shown, surface, frame);
             // A client that is gone waits for nothing.
-            let _ = way.as_ref().map(|way| way.sender.send(&header.encode()));
+            let _ = connection
+                .as_ref()
+                .map(|connection| connection.sender.send(&header.encode()));
         };
         // Without the thread nothing is shown, which ends the session when enough is kept.
         let _ = thread::Builder::new()
             .name("tile".into())
-            .spawn(move || Screens::run(&screens, session, &kept, releases, tell, &activity));
+            .spawn(move || Screens::run(&screens, session, &kept, releases, notify, &activity));
     }
 
     /// The client has gone: its last frame must still be shown.
@@ -158,13 +160,13 @@ impl FramesSlot {
     }
 
     /// Notifies the client of all finished frames. Call this before you wait for something else.
-    pub fn tell(&self) -> Result<(), Fault> {
+    pub fn report_finished(&self) -> Result<(), Fault> {
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         if untold.is_empty() {
             return Ok(());
         }
-        let way = self.lock().way.clone();
-        let told = way.map_or(Ok(()), |way| way.sender.send(&untold));
+        let connection = self.lock().connection.clone();
+        let told = connection.map_or(Ok(()), |connection| connection.sender.send(&untold));
         untold.clear();
         told.map_err(|e| gone(&e))
     }
@@ -178,8 +180,8 @@ impl FramesSlot {
 
     /// Ends the connection, even if a thread waits for the client to read something.
     pub fn hang_up(&self) {
-        if let Some(way) = self.lock().way.clone() {
-            way.sender.hang_up();
+        if let Some(connection) = self.lock().connection.clone() {
+            connection.sender.hang_up();
         }
         if let Some(shown) = self.shown.get() {
             shown.kept.end(Fault::Gone);
@@ -189,7 +191,7 @@ impl FramesSlot {
     /// Tells the client why its session ends.
     pub fn farewell(&self, end: &End) {
         // If this fails, the client can receive nothing more.
-        let _ = self.tell();
+        let _ = self.report_finished();
         let mut state = self.lock();
         if std::mem::replace(&mut state.ended, true) {
             return;
@@ -197,8 +199,13 @@ impl FramesSlot {
         // The client may be opening the connection just now.
         let opened = self
             .changed
-            .wait_timeout_while(state, MOMENT, |s| s.way.is_none());
-        let Some(way) = opened.unwrap_or_else(|e| e.into_inner()).0.way.clone() else {
+            .wait_timeout_while(state, FAREWELL_TIMEOUT, |s| s.connection.is_none());
+        let Some(connection) = opened
+            .unwrap_or_else(|e| e.into_inner())
+            .0
+            .connection
+            .clone()
+        else {
             return;
         };
         let why = end.encode();
@@ -209,15 +216,15 @@ impl FramesSlot {
         let mut message = header.encode().to_vec();
         message.extend(why);
         // A client that is gone needs no farewell.
-        let _ = way.sender.send(&message);
+        let _ = connection.sender.send(&message);
     }
 
-    fn wait(&self) -> Result<Arc<Way>, Fault> {
-        let deadline = Instant::now() + PATIENCE;
+    fn wait(&self) -> Result<Arc<PictureConnection>, Fault> {
+        let deadline = Instant::now() + FRAMES_CONNECTION_TIMEOUT;
         let mut state = self.lock();
         loop {
-            if let Some(way) = &state.way {
-                return Ok(way.clone());
+            if let Some(connection) = &state.connection {
+                return Ok(connection.clone());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -241,7 +248,7 @@ impl FramesSlot {
 /// The renderer's end.
 pub(crate) struct FramesEnd {
     slot: Arc<FramesSlot>,
-    way: Option<Arc<Way>>,
+    connection: Option<Arc<PictureConnection>>,
     activity: Arc<Activity>,
     /// When the client was last told of a frame without a picture.
     told: Instant,
@@ -251,19 +258,19 @@ impl FramesEnd {
     pub fn new(slot: Arc<FramesSlot>, activity: Arc<Activity>) -> FramesEnd {
         FramesEnd {
             slot,
-            way: None,
+            connection: None,
             activity,
             told: Instant::now(),
         }
     }
 
-    fn way(&mut self) -> Result<Arc<Way>, Fault> {
-        if let Some(way) = &self.way {
-            return Ok(way.clone());
+    fn connection(&mut self) -> Result<Arc<PictureConnection>, Fault> {
+        if let Some(connection) = &self.connection {
+            return Ok(connection.clone());
         }
-        let way = self.activity.wait(|| self.slot.wait())?;
-        self.way = Some(way.clone());
-        Ok(way)
+        let connection = self.activity.wait(|| self.slot.wait())?;
+        self.connection = Some(connection.clone());
+        Ok(connection)
     }
 }
 
@@ -275,14 +282,14 @@ impl FramesEnd {
     }
 
     /// A copy of pixels, where they can be sent.
-    fn copy(&self, way: &Way, pixels: &[u8]) -> Result<Room, Fault> {
-        if way.compressor.is_some() {
+    fn copy(&self, connection: &PictureConnection, pixels: &[u8]) -> Result<Room, Fault> {
+        if connection.compressor.is_some() {
             return Ok(Room::Private(pixels.to_vec()));
         }
         let used = HEADER + pixels.len();
         let mut room = self
             .activity
-            .wait(|| way.sender.reserve(used))
+            .wait(|| connection.sender.reserve(used))
             .map_err(|e| gone(&e))?;
         room.write(HEADER, pixels);
         Ok(Room::Message(room))
@@ -297,11 +304,13 @@ impl Pictures for FramesEnd {
         if !self.is_sent(want) {
             return Ok(None);
         }
-        let way = self.way()?;
-        if way.compressor.is_some() {
+        let connection = self.connection()?;
+        if connection.compressor.is_some() {
             return Ok(Some(Room::Private(vec![0; bytes])));
         }
-        let reserved = self.activity.wait(|| way.sender.reserve(HEADER + bytes));
+        let reserved = self
+            .activity
+            .wait(|| connection.sender.reserve(HEADER + bytes));
         reserved
             .map(|room| Some(Room::Message(room)))
             .map_err(|e| gone(&e))
@@ -314,12 +323,12 @@ impl Pictures for FramesEnd {
         window: (u32, u32),
         room: Room,
     ) -> Result<(), Fault> {
-        let way = self.way()?;
+        let connection = self.connection()?;
         let shown = self.slot.shown.get().filter(|_| want & want::WALL != 0);
         let (room, part) = match (shown, room) {
             (Some(shown), Room::Private(pixels)) => {
                 let room = match self.is_sent(want) {
-                    true => Some(self.copy(&way, &pixels)?),
+                    true => Some(self.copy(&connection, &pixels)?),
                     false => None,
                 };
                 let mut pixels = pixels;
@@ -345,7 +354,7 @@ impl Pictures for FramesEnd {
             self.activity.wait(|| shown.kept.keep(part))?;
         }
         match room {
-            None => self.done(&Header {
+            None => self.send_header(&Header {
                 kind: Kind::Done,
                 stride: 0,
                 payload: 0,
@@ -353,44 +362,46 @@ impl Pictures for FramesEnd {
             }),
             Some(Room::Message(mut reservation)) => {
                 self.activity.count_frame();
-                self.activity.wait(|| self.slot.tell())?;
+                self.activity.wait(|| self.slot.report_finished())?;
                 reservation.write(0, &header.encode());
                 let used = HEADER + header.payload as usize;
                 self.activity
-                    .wait(|| way.sender.commit(&mut reservation, used))
+                    .wait(|| connection.sender.commit(&mut reservation, used))
                     .map_err(|e| gone(&e))
             }
             Some(Room::Private(pixels)) => {
                 self.activity.count_frame();
                 self.activity
-                    .wait(|| way.post(Parcel::Picture(header, pixels)))
+                    .wait(|| connection.post(CompressorInput::Picture(header, pixels)))
             }
         }
     }
 
-    fn done(&mut self, header: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, header: &Header) -> Result<(), Fault> {
         self.activity.count_frame();
-        let way = self.way()?;
-        if way.compressor.is_some() {
-            return self.activity.wait(|| way.post(Parcel::Header(*header)));
+        let connection = self.connection()?;
+        if connection.compressor.is_some() {
+            return self
+                .activity
+                .wait(|| connection.post(CompressorInput::Header(*header)));
         }
         let now = Instant::now();
         let untold = self.slot.put_off(header);
-        if now - self.told < OFTEN && untold < TOGETHER && !header.kept {
+        if now - self.told < REPORT_INTERVAL && untold < REPORTED_FRAMES_MAX && !header.kept {
             return Ok(());
         }
         self.told = now;
-        self.activity.wait(|| self.slot.tell())
+        self.activity.wait(|| self.slot.report_finished())
     }
 }
 
-impl Way {
+impl PictureConnection {
     /// Hands a parcel to the compressor; waits while it has enough to do.
-    fn post(&self, parcel: Parcel) -> Result<(), Fault> {
+    fn post(&self, job: CompressorInput) -> Result<(), Fault> {
         let posted = self
             .compressor
             .as_ref()
-            .is_some_and(|c| c.send(parcel).is_ok());
+            .is_some_and(|c| c.send(job).is_ok());
         if posted {
             return Ok(());
         }
@@ -427,12 +438,23 @@ impl Way {
 }
 
 /// Compresses and sends parcels in their order.
-fn compress(inbox: &Receiver<Parcel>, way: &std::sync::Weak<Way>, failed: &Mutex<Option<Fault>>) {
-    while let Ok(parcel) = inbox.recv() {
-        let Some(way) = way.upgrade() else { return };
-        let sent = match parcel {
-            Parcel::Picture(header, pixels) => way.send_compressed(&header, &pixels),
-            Parcel::Header(header) => way.sender.send(&header.encode()).map_err(|e| gone(&e)),
+fn compress(
+    inbox: &Receiver<CompressorInput>,
+    connection: &std::sync::Weak<PictureConnection>,
+    failed: &Mutex<Option<Fault>>,
+) {
+    while let Ok(job) = inbox.recv() {
+        let Some(connection) = connection.upgrade() else {
+            return;
+        };
+        let sent = match job {
+            CompressorInput::Picture(header, pixels) => {
+                connection.send_compressed(&header, &pixels)
+            }
+            CompressorInput::Header(header) => connection
+                .sender
+                .send(&header.encode())
+                .map_err(|e| gone(&e)),
         };
         if let Err(fault) = sent {
             *failed.lock().unwrap_or_else(|e| e.into_inner()) = Some(fault);
@@ -497,7 +519,7 @@ mod tests {
                 end.send(want::WINDOW, &header, (100, 100), Room::Private(pixels))
                     .unwrap();
             } else {
-                end.done(&header(Kind::Done, frame, 0)).unwrap();
+                end.send_header(&header(Kind::Done, frame, 0)).unwrap();
             }
         }
         for frame in 0..6 {
@@ -530,7 +552,7 @@ mod tests {
         let header = Header::plain(Kind::Done, 1, 1);
         let fault = (0..10_000).find_map(|_| {
             thread::sleep(Duration::from_millis(2));
-            end.done(&header).err()
+            end.send_header(&header).err()
         });
         assert_eq!(fault, Some(Fault::Gone));
     }

@@ -22,7 +22,7 @@ pub struct Abilities {
 /// # Errors
 /// One sentence on why nothing can be rendered here.
 pub fn probe() -> Result<Abilities, ServerError> {
-    Ok(Abilities::of(&Renderer::new(Box::new(Nowhere))?))
+    Ok(Abilities::of(&Renderer::new(Box::new(DiscardPictures))?))
 }
 
 impl Abilities {
@@ -41,13 +41,13 @@ impl Abilities {
 /// # Errors
 /// One sentence on why they are given none.
 pub fn probe_environment() -> Result<Vec<(u32, ContextInfo)>, ServerError> {
-    let renderer = Renderer::of_environment(Box::new(Nowhere))?;
+    let renderer = Renderer::of_environment(Box::new(DiscardPictures))?;
     Ok(renderer.context_infos().to_vec())
 }
 
-struct Nowhere;
+struct DiscardPictures;
 
-impl Pictures for Nowhere {
+impl Pictures for DiscardPictures {
     fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
         Ok(Some(Room::Private(vec![0; bytes])))
     }
@@ -56,7 +56,7 @@ impl Pictures for Nowhere {
         Ok(())
     }
 
-    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, _: &Header) -> Result<(), Fault> {
         Ok(())
     }
 }

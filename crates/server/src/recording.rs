@@ -2,7 +2,7 @@
 
 use mgn_fabric::file::Player;
 use mgn_render::{perform, BinaryKey, Pictures, Renderer, Room};
-use mgn_spu::{Chain, Locations, Nop, Place};
+use mgn_spu::{Chain, Locations, Nop, StageContext};
 use mgn_wire::frames::Header;
 use mgn_wire::hello::{Created, Hello, VERSION};
 use mgn_wire::{ops, Answer, Commands, Decoder, Fault, Reply};
@@ -48,7 +48,7 @@ pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Playe
         renderer.accept_spirv();
         Box::new(renderer)
     };
-    let mut stages = chain.build(&Place { session: 1 }, last)?;
+    let mut stages = chain.build(&StageContext { session: 1 }, last)?;
     let played = recording.play(&mut *stages, |_, _, _, _| {})?;
     stages.end();
     Ok(played)
@@ -143,12 +143,12 @@ impl<'a> Recording<'a> {
         })
     }
 
-    /// Has `to` execute all of it. `hear` is told each answer, with its message's number, from 1,
-    /// its context, and the command that asked.
+    /// Has `to` execute all of it. `on_answer` is told each answer, with its message's number, from
+    /// 1, its context, and the command that asked.
     fn play(
         mut self,
         to: &mut dyn Commands,
-        mut hear: impl FnMut(u64, u32, u16, &Reply),
+        mut on_answer: impl FnMut(u64, u32, u16, &Reply),
     ) -> Result<Played, ServerError> {
         let mut watcher = Watcher {
             next: to,
@@ -164,7 +164,7 @@ impl<'a> Recording<'a> {
                 if op == ops::MGN_CREATE_CONTEXT && lacking.is_none() {
                     lacking = why_not_created(reply);
                 }
-                hear(messages, context, op, reply);
+                on_answer(messages, context, op, reply);
                 Ok(())
             };
             let done = perform(&mut decoder, &message, &mut chain, &mut reply, answer);
@@ -324,7 +324,7 @@ impl Pictures for Frames {
         })
     }
 
-    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, _: &Header) -> Result<(), Fault> {
         Ok(())
     }
 }

@@ -11,23 +11,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between looks whether the server ends.
-const LOOK: Duration = Duration::from_millis(100);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a session goes on then: a client that has gone has left what it sent last.
-const GRACE: Duration = Duration::from_millis(500);
-/// How long it may take after that to write what it has to write. With [`GRACE`], less than the
-/// parent waits for its workers.
-const WRITING: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long it may take after that to write what it has to write. With [`DRAIN_TIMEOUT`], less than
+/// the parent waits for its workers.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Whether the server ends, for sessions that must write something before they end too.
 #[derive(Debug, Default)]
-pub(crate) struct Ending(AtomicBool);
+pub(crate) struct ShutdownNotice(AtomicBool);
 
-impl Ending {
+impl ShutdownNotice {
     /// Tells the session, and waits for as long as it may take; if it is done earlier, so is this
     /// process.
     pub fn announce(&self) {
         self.0.store(true, Ordering::Relaxed);
-        std::thread::sleep(GRACE + WRITING);
+        std::thread::sleep(DRAIN_TIMEOUT + WRITE_TIMEOUT);
     }
 
     pub fn is_announced(&self) -> bool {
@@ -44,20 +44,20 @@ pub(crate) fn serve(
     answers: &Answers,
     frames: &FramesSlot,
     activity: &Arc<Activity>,
-    ending: Option<&Ending>,
+    ending: Option<&ShutdownNotice>,
 ) -> Fault {
     let mut decoder = Decoder::of_tile(tile);
     let mut reply = Reply::default();
     let mut last: Option<Instant> = None;
     loop {
-        if ending.is_some_and(Ending::is_announced)
-            && last.get_or_insert_with(Instant::now).elapsed() > GRACE
+        if ending.is_some_and(ShutdownNotice::is_announced)
+            && last.get_or_insert_with(Instant::now).elapsed() > DRAIN_TIMEOUT
         {
             return Fault::Over;
         }
         // Whether the client is there still, the next message says.
-        let idle = || drop(frames.tell());
-        let message = match messages.recv_or(ending.map(|_| LOOK), idle) {
+        let idle = || drop(frames.report_finished());
+        let message = match messages.recv_or(ending.map(|_| END_CHECK_INTERVAL), idle) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
             Err(error) => return gone(&error),
@@ -71,7 +71,7 @@ pub(crate) fn serve(
                 chain,
                 &mut reply,
                 |_, context, op, reply| {
-                    frames.tell()?;
+                    frames.report_finished()?;
                     answers.send(context, op, reply)
                 },
             )?;

@@ -175,11 +175,11 @@ impl Kept {
 
     /// Waits until all that the client had shown before it went is shown, but not for long.
     pub fn settle(&self) {
-        const MOMENT: Duration = Duration::from_secs(1);
+        const SHOW_TIMEOUT: Duration = Duration::from_secs(1);
         let goes_on = |state: &mut State| state.over.is_none();
         let waited = self
             .changed
-            .wait_timeout_while(self.lock(), MOMENT, goes_on);
+            .wait_timeout_while(self.lock(), SHOW_TIMEOUT, goes_on);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -392,7 +392,7 @@ impl Screens {
         session: u64,
         kept: &Kept,
         mut releases: Receiver,
-        tell: impl Fn(Release),
+        notify: impl Fn(Release),
         activity: &Activity,
     ) {
         let look = match screens.lock().targets.is_empty() {
@@ -420,7 +420,7 @@ impl Screens {
                     let memory = screens.lock().show(session, part);
                     kept.give_back(memory);
                 }
-                tell(release);
+                notify(release);
             }
             let mut screens = screens.lock();
             screens.show_again();

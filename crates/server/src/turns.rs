@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between looks at a wait.
-const STEP: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The session whose turn it is.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Turns {
     fn end_long_waits(&self, activity: &Activity, most: Duration) {
         let mut last = Instant::now();
         loop {
-            thread::sleep(STEP);
+            thread::sleep(CHECK_INTERVAL);
             let passed = last.elapsed();
             last = Instant::now();
             if activity.waiting().is_some() {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between looks.
-const STEP: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The current work of the session's thread, and its work so far.
 #[derive(Debug)]
@@ -176,10 +176,10 @@ pub(crate) fn watch(
 /// Ends the process after `farewell`, which tells others why.
 pub(crate) fn end_now(farewell: impl FnOnce() + Send) -> ! {
     /// A client that does not take its farewell does not get it.
-    const MOMENT: Duration = Duration::from_millis(500);
+    const FAREWELL_TIMEOUT: Duration = Duration::from_millis(500);
     thread::scope(|scope| {
         scope.spawn(|| {
-            thread::sleep(MOMENT);
+            thread::sleep(FAREWELL_TIMEOUT);
             kill();
         });
         farewell();
@@ -191,7 +191,7 @@ fn kill() -> ! {
     loop {
         // Nothing else could be done if that failed.
         let _ = kill_process(getpid(), Signal::KILL);
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 
@@ -199,7 +199,7 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
     let mut last = (pulse.load(Ordering::Relaxed), Instant::now());
     let mut heard = (activity.drawn().1, Instant::now());
     loop {
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
         let now = pulse.load(Ordering::Relaxed);
         if now != last.0 || !activity.is_working() {
             last = (now, Instant::now());

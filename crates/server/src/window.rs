@@ -6,16 +6,16 @@
 //! bounds them.
 
 use crate::answers::{gone, Answers};
-use crate::control::{tell, Cause, FromWorker, Session};
+use crate::control::{notify_server, Cause, FromWorker, Session};
 use crate::pictures::{FramesEnd, FramesSlot};
-use crate::replay::Ending;
+use crate::replay::ShutdownNotice;
 use crate::tile::OpenScreens;
 use crate::turns::Turns;
 use crate::watchdog::Activity;
 use crate::worker::open_session;
 use mgn_fabric::{Message, Receiver, Sender};
 use mgn_render::{perform, Peers, Renderer};
-use mgn_spu::Place;
+use mgn_spu::StageContext;
 use mgn_wire::hello::{ServerInfo, SharedWindow};
 use mgn_wire::{Blame, Commands, Decoder, End, Fault, Reply};
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between looks whether sessions are over, or the server ends.
-const LOOK: Duration = Duration::from_millis(200);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Where the frames connections of a worker's sessions appear.
 #[derive(Clone, Default)]
@@ -66,12 +66,12 @@ impl Slots {
 
 /// The news for the thread that executes.
 #[derive(Default)]
-pub(crate) struct Desk {
-    news: Mutex<VecDeque<News>>,
+pub(crate) struct EventQueue {
+    events: Mutex<VecDeque<WindowEvent>>,
     came: Condvar,
 }
 
-enum News {
+enum WindowEvent {
     /// The parent has another session for the window.
     Seat(Box<Session>, OwnedFd, Arc<FramesSlot>),
     /// A session's connection is open; its answers go there.
@@ -81,27 +81,27 @@ enum News {
     End(u64, Fault),
 }
 
-impl Desk {
+impl EventQueue {
     /// Adds a session to serve.
     pub fn seat(&self, session: Box<Session>, socket: OwnedFd, slot: Arc<FramesSlot>) {
-        self.put(News::Seat(session, socket, slot));
+        self.put(WindowEvent::Seat(session, socket, slot));
     }
 
-    fn put(&self, news: News) {
+    fn put(&self, event: WindowEvent) {
         let mut all = self.lock();
-        all.push_back(news);
+        all.push_back(event);
         drop(all);
         self.came.notify_one();
     }
 
-    fn take(&self) -> VecDeque<News> {
+    fn take(&self) -> VecDeque<WindowEvent> {
         std::mem::take(&mut *self.lock())
     }
 
     /// Waits until there is something, or not longer than that.
     fn wait(&self, most: Option<Duration>) {
         let all = self.lock();
-        let none = |all: &mut VecDeque<News>| all.is_empty();
+        let none = |all: &mut VecDeque<WindowEvent>| all.is_empty();
         // The caller then takes what has come.
         match most {
             Some(most) => drop(self.came.wait_timeout_while(all, most, none)),
@@ -109,8 +109,8 @@ impl Desk {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
-        self.news.lock().unwrap_or_else(|e| e.into_inner())
+    fn lock(&self) -> MutexGuard<'_, VecDeque<WindowEvent>> {
+        self.events.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct Table {
     info: Arc<ServerInfo>,
     screens: Arc<OpenScreens>,
     peers: Rc<RefCell<Peers>>,
-    desk: Arc<Desk>,
+    events: Arc<EventQueue>,
     slots: Slots,
     activity: Arc<Activity>,
     turns: Arc<Turns>,
@@ -164,7 +164,7 @@ impl Table {
     pub fn new(
         mut renderer: Renderer,
         session: &Session,
-        desk: Arc<Desk>,
+        events: Arc<EventQueue>,
         slots: Slots,
         activity: Arc<Activity>,
         control: Arc<UnixStream>,
@@ -178,7 +178,7 @@ impl Table {
             screens,
             peers: renderer.share_window(window.and_then(|window| window.clients)),
             first: renderer,
-            desk,
+            events,
             slots,
             activity,
             control,
@@ -200,20 +200,20 @@ impl Table {
         session: Box<Session>,
         socket: OwnedFd,
         slot: Arc<FramesSlot>,
-        ending: Option<&Ending>,
+        ending: Option<&ShutdownNotice>,
     ) {
         self.seat(session, socket, slot);
         let mut reply = Reply::default();
         let mut cared = Instant::now();
         loop {
-            if ending.is_some_and(Ending::is_announced) {
+            if ending.is_some_and(ShutdownNotice::is_announced) {
                 return self.end_all();
             }
-            for news in self.desk.take() {
-                self.hear(news);
+            for event in self.events.take() {
+                self.handle_event(event);
             }
             // Also while clients send without a pause.
-            if self.next().is_none() || cared.elapsed() > LOOK {
+            if self.next().is_none() || cared.elapsed() > END_CHECK_INTERVAL {
                 self.care();
                 cared = Instant::now();
             }
@@ -236,7 +236,7 @@ impl Table {
         let (errors, speaks) = (renderer.errors(), renderer.speaks());
         let chain = match session
             .chain
-            .build(&Place { session: id }, Box::new(renderer))
+            .build(&StageContext { session: id }, Box::new(renderer))
         {
             Ok(chain) => chain,
             Err(error) => {
@@ -262,19 +262,19 @@ impl Table {
             .borrow_mut()
             .join(number, session.program.clone());
         self.seats.insert(id, seat);
-        let (desk, info) = (self.desk.clone(), self.info.clone());
+        let (events, info) = (self.events.clone(), self.info.clone());
         let screens = self.screens.clone();
         let follow = move || {
             let opened = open_session(&info, &session, socket, &slot, &activity, &screens);
             let fault = match opened {
                 Ok(connection) => {
                     let (sender, receiver) = connection.split();
-                    desk.put(News::Open(id, sender));
-                    listen(id, receiver, &desk, &activity, &ended)
+                    events.put(WindowEvent::Open(id, sender));
+                    listen(id, receiver, &events, &activity, &ended)
                 }
                 Err(error) => gone(&error),
             };
-            desk.put(News::End(id, fault));
+            events.put(WindowEvent::End(id, fault));
         };
         if let Err(error) = thread::Builder::new().name("listen".into()).spawn(follow) {
             let fault = Fault::server(format!("cannot start a thread: {error}"));
@@ -282,10 +282,10 @@ impl Table {
         }
     }
 
-    fn hear(&mut self, news: News) {
-        match news {
-            News::Seat(session, socket, slot) => self.seat(session, socket, slot),
-            News::Open(id, sender) => {
+    fn handle_event(&mut self, event: WindowEvent) {
+        match event {
+            WindowEvent::Seat(session, socket, slot) => self.seat(session, socket, slot),
+            WindowEvent::Open(id, sender) => {
                 if let Some(seat) = self.seats.get_mut(&id) {
                     let (errors, speaks) = (seat.errors.clone(), seat.speaks.clone());
                     let activity = seat.activity.clone();
@@ -293,13 +293,13 @@ impl Table {
                 }
             }
             // No message of a session that has been ended here is executed.
-            News::Message(id, message) => {
+            WindowEvent::Message(id, message) => {
                 let seat = self.seats.get_mut(&id);
                 if let Some(seat) = seat.filter(|seat| !seat.ended.load(Ordering::Relaxed)) {
                     seat.messages.push_back(message);
                 }
             }
-            News::End(id, fault) => {
+            WindowEvent::End(id, fault) => {
                 if let Some(seat) = self.seats.get_mut(&id) {
                     seat.gone.get_or_insert(fault);
                 }
@@ -336,7 +336,7 @@ impl Table {
                     &mut *seat.chain,
                     reply,
                     |_, context, op, reply| {
-                        activity.wait(|| slot.tell())?;
+                        activity.wait(|| slot.report_finished())?;
                         answers.send(context, op, reply)
                     },
                 )?;
@@ -422,7 +422,7 @@ impl Table {
         let (slots, control) = (self.slots.clone(), self.control.clone());
         let tell_server = Arc::new(move || {
             slots.remove(id);
-            tell(&control, &left);
+            notify_server(&control, &left);
         });
         let (slot, then) = (slot.clone(), tell_server.clone());
         let say = move || {
@@ -449,7 +449,7 @@ impl Table {
             };
             let told = self.turns.take(answers.sender(), seat.slot.clone(), || {
                 // Whether the client is there still, the next message says.
-                let _ = seat.activity.wait(|| seat.slot.tell());
+                let _ = seat.activity.wait(|| seat.slot.report_finished());
                 Ok(())
             });
             if let Err(fault) = told {
@@ -468,15 +468,15 @@ impl Table {
             (peers.all_wait(), peers.is_awaited())
         };
         let now = Instant::now();
-        let look = looks.then_some(LOOK);
+        let look = looks.then_some(END_CHECK_INTERVAL);
         let at_most = |left: Duration| look.map_or(left, |look| look.min(left));
         if !is_stuck {
             self.stuck = None;
             let Some(since) = self.held_up else {
-                return self.desk.wait(look);
+                return self.events.wait(look);
             };
             let left = (since + self.watchdog).saturating_duration_since(now);
-            return self.desk.wait(Some(at_most(left)));
+            return self.events.wait(Some(at_most(left)));
         }
         let since = *self.stuck.get_or_insert(now);
         let left = match is_awaited {
@@ -489,7 +489,7 @@ impl Table {
             peers.give_up(&why);
             return;
         }
-        self.desk.wait(Some(at_most(left)));
+        self.events.wait(Some(at_most(left)));
     }
 
     /// Ends the session that compiles a display list.
@@ -514,7 +514,7 @@ impl Table {
         }
         let end = End::from(&Fault::Over);
         self.slots.farewell(&end);
-        tell(&self.control, &FromWorker::Ended(Cause::from(end)));
+        notify_server(&self.control, &FromWorker::Ended(Cause::from(end)));
     }
 }
 
@@ -522,17 +522,17 @@ impl Table {
 fn listen(
     id: u64,
     mut messages: Receiver,
-    desk: &Desk,
+    events: &EventQueue,
     activity: &Activity,
     ended: &AtomicBool,
 ) -> Fault {
     // Many of these threads wait at once.
     messages.never_spin();
     while !ended.load(Ordering::Relaxed) {
-        match messages.recv(Some(LOOK)) {
+        match messages.recv(Some(END_CHECK_INTERVAL)) {
             Ok(Some(message)) => {
                 activity.count_bytes(message.len());
-                desk.put(News::Message(id, message));
+                events.put(WindowEvent::Message(id, message));
             }
             Ok(None) => {}
             Err(error) => return gone(&error),

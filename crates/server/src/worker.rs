@@ -2,18 +2,18 @@
 
 use crate::answers::{gone, Answers};
 use crate::broker::Broker;
-use crate::control::{tell, Cause, FromWorker, Inbox, Session, ToWorker};
+use crate::control::{notify_server, Cause, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
-use crate::replay::{serve, Ending};
+use crate::replay::{serve, ShutdownNotice};
 use crate::sandbox::{self, Profile};
 use crate::tile::{OpenScreens, Permission};
 use crate::watchdog::{self, Activity, Limits};
-use crate::window::{Desk, Slots, Table};
+use crate::window::{EventQueue, Slots, Table};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
-use mgn_spu::Place;
+use mgn_spu::StageContext;
 use mgn_sys::passing;
 use mgn_viewer::NoViewer;
 use mgn_wire::hello::{ServerInfo, Welcome};
@@ -57,14 +57,14 @@ pub fn worker() -> Result<(), ServerError> {
         return Err(ServerError::NoParent);
     }
     let control = Arc::new(UnixStream::from(control));
-    let mut inbox = Inbox::new(passing::MOST);
+    let mut inbox = Inbox::new(passing::DESCRIPTORS_MAX);
     let Some(profile) = wait_for_profile(&control, &mut inbox)? else {
         return Ok(());
     };
     let confined = match sandbox::confine(&profile) {
         Ok(confined) => confined,
         Err(why) => {
-            tell(&control, &FromWorker::Failed(why));
+            notify_server(&control, &FromWorker::Failed(why));
             return Ok(());
         }
     };
@@ -82,12 +82,12 @@ pub fn worker() -> Result<(), ServerError> {
     let mut renderer = match Renderer::new(Box::new(pictures)) {
         Ok(renderer) => renderer,
         Err(error) => {
-            tell(&control, &FromWorker::Failed(error.to_string()));
+            notify_server(&control, &FromWorker::Failed(error.to_string()));
             return Ok(());
         }
     };
     let abilities = Box::new(Abilities::of(&renderer));
-    tell(&control, &FromWorker::Ready(abilities, confined));
+    notify_server(&control, &FromWorker::Ready(abilities, confined));
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());
     };
@@ -103,7 +103,7 @@ pub fn worker() -> Result<(), ServerError> {
         move |cause: &Cause| {
             if !is_told.swap(true, Ordering::Relaxed) {
                 tell_drawn(&control, activity.drawn());
-                tell(&control, &FromWorker::Ended(cause.clone()));
+                notify_server(&control, &FromWorker::Ended(cause.clone()));
             }
             slots.farewell(&cause.end);
         }
@@ -125,14 +125,14 @@ pub fn worker() -> Result<(), ServerError> {
         .map_err(ServerError::io("cannot start the watchdog"))?;
     report(control.clone(), activity.clone())?;
     // Without stages there is nothing to be written at the end.
-    let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
-    let desk = session.window.is_some().then(Arc::<Desk>::default);
+    let ending = (!session.chain.is_empty()).then(Arc::<ShutdownNotice>::default);
+    let events = session.window.is_some().then(Arc::<EventQueue>::default);
     let broker = Broker::new(control.clone());
     let screens = Arc::new(OpenScreens::new(broker.clone(), session.window.is_some()));
     let parts = Parts {
         broker,
         slots: slots.clone(),
-        desk: desk.clone(),
+        events: events.clone(),
     };
     follow_parent(
         control.clone(),
@@ -142,9 +142,11 @@ pub fn worker() -> Result<(), ServerError> {
         compresses,
         farewell.clone(),
     )?;
-    if let Some(desk) = desk {
-        let table = Table::new(renderer, &session, desk, slots, activity, control, screens)
-            .map_err(ServerError::io("cannot start the watchdog of a window"))?;
+    if let Some(events) = events {
+        let table = Table::new(
+            renderer, &session, events, slots, activity, control, screens,
+        )
+        .map_err(ServerError::io("cannot start the watchdog of a window"))?;
         table.serve(session, socket, slot, ending.as_deref());
         return Ok(());
     }
@@ -219,7 +221,7 @@ fn serve_session(
     connection: Connection,
     slot: &FramesSlot,
     activity: &Arc<Activity>,
-    ending: Option<Arc<Ending>>,
+    ending: Option<Arc<ShutdownNotice>>,
     farewell: impl FnOnce(&Cause),
 ) {
     let (sender, mut receiver) = connection.split();
@@ -229,10 +231,10 @@ fn serve_session(
         renderer.speaks(),
         activity.clone(),
     );
-    let place = Place {
+    let context = StageContext {
         session: session.id,
     };
-    let mut chain = match session.chain.build(&place, Box::new(renderer)) {
+    let mut chain = match session.chain.build(&context, Box::new(renderer)) {
         Ok(chain) => chain,
         Err(error) => return farewell(&Cause::from(End::new(Blame::Server, error.to_string()))),
     };
@@ -305,7 +307,7 @@ struct Parts {
     broker: Arc<Broker>,
     slots: Slots,
     /// If the session belongs to a window.
-    desk: Option<Arc<Desk>>,
+    events: Option<Arc<EventQueue>>,
 }
 
 /// Takes what the server sends during the session, on a thread of its own, and ends the process
@@ -314,14 +316,14 @@ fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
     parts: Parts,
-    ending: Option<Arc<Ending>>,
+    ending: Option<Arc<ShutdownNotice>>,
     compresses: bool,
     farewell: impl FnOnce(&Cause) + Clone + Send + 'static,
 ) -> Result<(), ServerError> {
     let Parts {
         broker,
         slots,
-        desk,
+        events,
     } = parts;
     let follow = move || loop {
         match inbox.next() {
@@ -330,11 +332,11 @@ fn follow_parent(
                     open_frames(&slot, socket, &client, compresses);
                 }
             }
-            Ok(Some(ToWorker::Session(session))) if desk.is_some() => {
-                if let (Some(socket), Some(desk)) = (inbox.descriptor(), &desk) {
+            Ok(Some(ToWorker::Session(session))) if events.is_some() => {
+                if let (Some(socket), Some(events)) = (inbox.descriptor(), &events) {
                     let slot = Arc::new(FramesSlot::default());
                     slots.add(session.id, slot.clone());
-                    desk.seat(session, socket, slot);
+                    events.seat(session, socket, slot);
                 }
             }
             Ok(Some(ToWorker::Connected {
@@ -373,11 +375,11 @@ fn follow_parent(
 
 /// Tells the server now and then what the session has done.
 fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), ServerError> {
-    const PAUSE: Duration = Duration::from_secs(1);
+    const REPORT_INTERVAL: Duration = Duration::from_secs(1);
     let tell_all = move || {
         let mut told = (0, 0);
         loop {
-            thread::sleep(PAUSE);
+            thread::sleep(REPORT_INTERVAL);
             let drawn = activity.drawn();
             if drawn != told {
                 told = drawn;
@@ -393,7 +395,7 @@ fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), Serve
 }
 
 fn tell_drawn(control: &UnixStream, (frames, bytes): (u64, u64)) {
-    tell(control, &FromWorker::Drawn { frames, bytes });
+    notify_server(control, &FromWorker::Drawn { frames, bytes });
 }
 
 /// Pictures are compressed on their way over a network, or where the server `compresses` for all.

@@ -17,7 +17,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 use support::{opening, wait_until, Client, Server};
 
-const LONG: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 const MIB: u64 = 1 << 20;
 
 processes!();
@@ -206,7 +206,7 @@ fn fill(client: &mut Client, first: u32) -> bool {
             );
             e.mgn_get_error(1);
         });
-        let answer = sent.and_then(|()| client.answers.recv(Some(LONG)));
+        let answer = sent.and_then(|()| client.answers.recv(Some(WAIT_TIMEOUT)));
         match answer {
             Ok(Some(answer)) if answer.to_vec().ends_with(&GL_OUT_OF_MEMORY.to_le_bytes()) => {
                 return true
@@ -442,7 +442,13 @@ fn begin(server: &Server, address: &Address, program: &str) -> Result<Connection
         shown: None,
         window: None,
     });
-    let (connection, _) = connect(address, transport, server.token.as_ref(), &opening, LONG)?;
+    let (connection, _) = connect(
+        address,
+        transport,
+        server.token.as_ref(),
+        &opening,
+        WAIT_TIMEOUT,
+    )?;
     Ok(connection)
 }
 

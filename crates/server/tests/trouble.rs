@@ -100,7 +100,7 @@ fn addresses_of_the_server_are_never_read() {
 /// not check them.
 #[test]
 fn what_does_not_fit_ends_its_session_or_is_an_error() {
-    const AWAY: u64 = 0x4000_0000;
+    const FAR_OFFSET: u64 = 0x4000_0000;
     let few = [0u8; 8];
     let few = || Data::Bytes(few.as_ptr(), few.len());
     let floats = ([0f32; 3].as_ptr(), 3);
@@ -109,26 +109,26 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
         ("a query's result into memory", &|e| unsafe {
             e.gl_begin_query(GL_SAMPLES_PASSED, 1);
             e.gl_end_query(GL_SAMPLES_PASSED);
-            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, AWAY);
+            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, FAR_OFFSET);
         }),
         ("a query's result beyond a buffer", &|e| unsafe {
             e.gl_begin_query(GL_SAMPLES_PASSED, 1);
             e.gl_end_query(GL_SAMPLES_PASSED);
             e.gl_bind_buffer(GL_QUERY_BUFFER, 2);
             e.gl_buffer_data(GL_QUERY_BUFFER, 8, few(), GL_STATIC_DRAW);
-            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, AWAY);
+            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, FAR_OFFSET);
         }),
         ("a texture into memory", &|e| unsafe {
-            e.mgn_get_tex_image_to(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, AWAY)
+            e.mgn_get_tex_image_to(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, FAR_OFFSET)
         }),
         ("a compressed texture into memory", &|e| unsafe {
-            e.mgn_get_compressed_tex_image_to(GL_TEXTURE_2D, 0, AWAY)
+            e.mgn_get_compressed_tex_image_to(GL_TEXTURE_2D, 0, FAR_OFFSET)
         }),
         ("a pixel map into memory", &|e| unsafe {
-            e.mgn_get_pixel_map_to(GL_PIXEL_MAP_R_TO_R, GL_FLOAT, AWAY)
+            e.mgn_get_pixel_map_to(GL_PIXEL_MAP_R_TO_R, GL_FLOAT, FAR_OFFSET)
         }),
         ("a stipple pattern into memory", &|e| unsafe {
-            e.mgn_get_polygon_stipple_to(AWAY)
+            e.mgn_get_polygon_stipple_to(FAR_OFFSET)
         }),
         ("too little of a compressed image", &|e| unsafe {
             let dxt5 = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
@@ -136,7 +136,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
         }),
         ("a compressed image out of memory", &|e| unsafe {
             let dxt5 = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
-            let away = Data::Offset(AWAY);
+            let away = Data::Offset(FAR_OFFSET);
             e.gl_compressed_tex_image2d(GL_TEXTURE_2D, 0, dxt5, 64, 64, 0, 4096, away);
         }),
         ("too little of an image", &|e| unsafe {
@@ -154,15 +154,21 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
             );
         }),
         ("indirect draws out of memory", &|e| unsafe {
-            e.gl_multi_draw_arrays_indirect(GL_TRIANGLES, AWAY, 5, 0)
+            e.gl_multi_draw_arrays_indirect(GL_TRIANGLES, FAR_OFFSET, 5, 0)
         }),
         ("indirect draws beyond a buffer", &|e| unsafe {
             e.gl_bind_buffer(GL_DRAW_INDIRECT_BUFFER, 2);
             e.gl_buffer_data(GL_DRAW_INDIRECT_BUFFER, 8, few(), GL_STATIC_DRAW);
-            e.gl_multi_draw_elements_indirect(GL_TRIANGLES, GL_UNSIGNED_INT, AWAY, i32::MAX, 4);
+            e.gl_multi_draw_elements_indirect(
+                GL_TRIANGLES,
+                GL_UNSIGNED_INT,
+                FAR_OFFSET,
+                i32::MAX,
+                4,
+            );
         }),
         ("an indirect dispatch out of memory", &|e| unsafe {
-            e.gl_dispatch_compute_indirect(AWAY as i64)
+            e.gl_dispatch_compute_indirect(FAR_OFFSET as i64)
         }),
         ("fewer offsets than draws", &|e| unsafe {
             e.gl_multi_draw_elements(
@@ -179,7 +185,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
             e.gl_buffer_sub_data(GL_ARRAY_BUFFER, i64::MAX, 4, ([1u8; 4].as_ptr(), 4));
         }),
         ("a part of a buffer that is not there", &|e| unsafe {
-            e.mgn_buffer_read(2, AWAY as i64, u32::MAX)
+            e.mgn_buffer_read(2, FAR_OFFSET as i64, u32::MAX)
         }),
         ("feedback without a program", &|e| unsafe {
             e.gl_bind_buffer_range(GL_TRANSFORM_FEEDBACK_BUFFER, u32::MAX, 3, 1, -1);

@@ -15,7 +15,7 @@ use mgn_wire::{Blame, Encoder, End};
 use std::time::Duration;
 use support::{opening, wait_until, Client, Server, CONFIG};
 
-const LONG: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 processes!();
 
@@ -292,7 +292,7 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
             });
             for _ in 0..100 {
                 let more = bad.try_encode(1, |e| unsafe { e.mgn_flush() });
-                if more.is_err() || bad.answers.recv(Some(LONG)).is_err() {
+                if more.is_err() || bad.answers.recv(Some(WAIT_TIMEOUT)).is_err() {
                     return;
                 }
                 std::thread::sleep(Duration::from_millis(500));
@@ -385,7 +385,7 @@ fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchd
             send(bad, |e| unsafe { e.gl_new_list(1, GL_COMPILE) });
             let more = || bad.try_encode(1, |e| (0..5000).for_each(|_| unsafe { e.mgn_flush() }));
             let start = std::time::Instant::now();
-            while more().is_ok() && start.elapsed() < LONG {}
+            while more().is_ok() && start.elapsed() < WAIT_TIMEOUT {}
         },
     ];
     for attack in attacks {
@@ -421,7 +421,13 @@ fn strangers_have_windows_of_their_own() {
     let begin = |token: &Token| {
         let connect = |role| {
             let opening = opening(role);
-            connect(&server.address, Transport::Tcp, Some(token), &opening, LONG)
+            connect(
+                &server.address,
+                Transport::Tcp,
+                Some(token),
+                &opening,
+                WAIT_TIMEOUT,
+            )
         };
         let role = Role::Session {
             program: "test".into(),

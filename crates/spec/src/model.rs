@@ -295,7 +295,7 @@ pub struct Command {
     /// Whether it attaches an image to a framebuffer.
     pub attaching: bool,
     /// The state on which its success depends beside its arguments, where the client follows that:
-    /// words of `gl::claims`.
+    /// words of `gl::known_success`.
     pub depends: Option<String>,
     /// Whether the entry point looks for messages of debug output before it returns, where the
     /// program wants that.

@@ -51,7 +51,7 @@ pub struct Spu {
     pub does: Does,
     pub parameters: &'static [Parameter],
     /// Makes the stage before `next`. The parameters have been checked.
-    pub build: fn(&Given<'_>, &Place, Box<dyn Commands>) -> Built,
+    pub build: fn(&Given<'_>, &StageContext, Box<dyn Commands>) -> Built,
 }
 
 /// What an SPU does with the commands that pass through it.
@@ -118,7 +118,7 @@ impl fmt::Display for Kind {
 
 /// Where a stage is to work.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct StageContext {
     /// The session's number, from 1 on.
     pub session: u64,
 }
@@ -427,13 +427,13 @@ impl Given<'_> {
 
     /// A `Kind::File` or `Kind::Folder`: as it was given for the first session, and with the
     /// session's number at the end of its stem for others.
-    pub fn path(&self, name: &str, place: &Place) -> PathBuf {
+    pub fn path(&self, name: &str, context: &StageContext) -> PathBuf {
         let path = PathBuf::from(self.text(name));
-        let Some(stem) = path.file_stem().filter(|_| place.session > 1) else {
+        let Some(stem) = path.file_stem().filter(|_| context.session > 1) else {
             return path;
         };
         let mut file = stem.to_owned();
-        file.push(format!("-{}", place.session));
+        file.push(format!("-{}", context.session));
         if let Some(extension) = path.extension() {
             file.push(".");
             file.push(extension);
@@ -445,11 +445,11 @@ impl Given<'_> {
     ///
     /// # Errors
     /// [`SpuError::Unwritable`].
-    pub fn output(&self, name: &str, place: &Place) -> Result<Box<dyn Write>, SpuError> {
+    pub fn output(&self, name: &str, context: &StageContext) -> Result<Box<dyn Write>, SpuError> {
         if self.text(name).is_empty() {
             return Ok(Box::new(io::stderr()));
         }
-        let path = self.path(name, place);
+        let path = self.path(name, context);
         let file = File::create(&path).map_err(|source| self.unwritable(&path, source))?;
         Ok(Box::new(file))
     }
@@ -458,8 +458,8 @@ impl Given<'_> {
     ///
     /// # Errors
     /// [`SpuError::Unwritable`].
-    pub fn folder(&self, name: &str, place: &Place) -> Result<PathBuf, SpuError> {
-        let path = self.path(name, place);
+    pub fn folder(&self, name: &str, context: &StageContext) -> Result<PathBuf, SpuError> {
+        let path = self.path(name, context);
         fs::create_dir_all(&path).map_err(|source| self.unwritable(&path, source))?;
         Ok(path)
     }
@@ -582,10 +582,10 @@ impl Chain {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn build(&self, place: &Place, last: Box<dyn Commands>) -> Built {
+    pub fn build(&self, context: &StageContext, last: Box<dyn Commands>) -> Built {
         self.0.iter().rev().try_fold(last, |next, stage| {
             let given = stage.given()?;
-            (given.spu.build)(&given, place, next)
+            (given.spu.build)(&given, context, next)
         })
     }
 }
@@ -600,8 +600,8 @@ mod tests {
     fn the_guides_example_waits_before_each_frame() {
         let stage = |text: &str| text.parse::<Stage>();
         let chain = Chain::on_server(vec![stage("pace:ms=40").unwrap()]).unwrap();
-        let place = Place { session: 1 };
-        let mut pace = chain.build(&place, Box::<crate::Nop>::default()).unwrap();
+        let context = StageContext { session: 1 };
+        let mut pace = chain.build(&context, Box::<crate::Nop>::default()).unwrap();
         let start = Instant::now();
         pace.mgn_flush().unwrap();
         assert!(pace.mgn_swap_buffers(1, 1, 0).is_ok());

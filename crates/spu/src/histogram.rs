@@ -1,7 +1,7 @@
 //! `histogram`: which commands a program uses, how often, and how many bytes of the stream they
 //! take.
 
-use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Spu, StageContext};
 use crate::observe::{Call, Observe, Observer};
 use mgn_wire::{ops, Commands};
 use std::fmt::Write as _;
@@ -28,8 +28,8 @@ pub const SPU: Spu = Spu {
     build,
 };
 
-fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
-    let histogram = Histogram::new(given.count("every"), given.output("file", place)?);
+fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> Built {
+    let histogram = Histogram::new(given.count("every"), given.output("file", context)?);
     Ok(Box::new(Observe::new(histogram, next)))
 }
 

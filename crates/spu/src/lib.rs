@@ -21,7 +21,7 @@ mod print;
 mod save;
 mod wireframe;
 
-pub use chain::{is_path, Chain, Place, Sending, SpuError, Stage, NAMES};
+pub use chain::{is_path, Chain, Sending, SpuError, Stage, StageContext, NAMES};
 pub use discard::Discard;
 #[cfg(test)]
 use generated::pace;

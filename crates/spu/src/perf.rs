@@ -3,7 +3,7 @@
 //! It counts what the stream shows. It cannot see numbers in buffers (indirect draws), and a patch
 //! of any size counts as 3 vertices.
 
-use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Spu, StageContext};
 use crate::observe::{Call, Observe, Observer, Value, Values};
 use mgn_wire::draws::{Draws, Run};
 use mgn_wire::{gl, ops, Commands, Slice};
@@ -33,9 +33,9 @@ pub const SPU: Spu = Spu {
     build,
 };
 
-fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
+fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> Built {
     let step = Duration::from_secs(given.count("seconds"));
-    let perf = Perf::new(step, given.output("file", place)?);
+    let perf = Perf::new(step, given.output("file", context)?);
     Ok(Box::new(Observe::new(perf, next)))
 }
 

@@ -3,7 +3,7 @@
 //! A line is written before its command is performed, so that the last one names the command that a
 //! driver did not survive.
 
-use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Spu, StageContext};
 use crate::observe::{Call, Observe, Observer};
 use mgn_wire::Commands;
 use std::io::Write;
@@ -21,8 +21,8 @@ pub const SPU: Spu = Spu {
     build,
 };
 
-fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
-    let print = Print::new(given.output("file", place)?);
+fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> Built {
+    let print = Print::new(given.output("file", context)?);
     Ok(Box::new(Observe::new(print, next)))
 }
 

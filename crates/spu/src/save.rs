@@ -5,7 +5,7 @@
 //! program's state does not change. On a wall each session saves all of the surface, of which only
 //! its own tile has been drawn. A frame that is shown without a current context is not saved.
 
-use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Spu, StageContext};
 use mgn_present::{FileFormat, Picture, Saver, Target};
 use mgn_wire::hello::surface::SINGLE_BUFFERED;
 use mgn_wire::hello::{plane, Color, Config};
@@ -39,8 +39,8 @@ pub const SPU: Spu = Spu {
     build,
 };
 
-fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
-    let dir = given.folder("dir", place)?;
+fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> Built {
+    let dir = given.folder("dir", context)?;
     let format = match given.text("format") {
         "jpeg" => FileFormat::Jpeg,
         _ => FileFormat::Png,

@@ -1,7 +1,7 @@
 //! The output of each stage for the commands that pass it.
 
 use mgn_spu::{Call, Discard, Histogram, Observe, Observer, Perf, Save, Wireframe};
-use mgn_spu::{Chain, Place, SpuError, Stage};
+use mgn_spu::{Chain, SpuError, Stage, StageContext};
 use mgn_wire::draws::Draws;
 use mgn_wire::hello::{api, Color, Config};
 use mgn_wire::{again, gl, ops, Commands, Data, Fault, Reply, Slice};
@@ -443,7 +443,7 @@ fn a_chain_is_built_in_its_order_with_files_for_each_session() {
     let chain = Chain::new(stages(&text).unwrap()).unwrap();
     assert_eq!(folder.names(), ["table", "trace.txt"]);
     for session in [1, 7] {
-        let mut built = chain.build(&Place { session }, nop()).unwrap();
+        let mut built = chain.build(&StageContext { session }, nop()).unwrap();
         built.message(3).unwrap();
         built.gl_enable(gl::GL_BLEND).unwrap();
         built.gl_clear(gl::GL_COLOR_BUFFER_BIT).unwrap();

@@ -2,7 +2,7 @@
 
 use mgn_wire::gl::*;
 
-use crate::index::Place;
+use crate::index::ValueLocation;
 use crate::limits::Api;
 use crate::slots::{at, is_unknown, Row, TABLE};
 use crate::units;
@@ -142,7 +142,7 @@ impl State {
             return Ok(());
         }
         let Some(capability) = self.capability(cap) else {
-            if matches!(self.index.find(cap), Some(Place::Coord(_))) {
+            if matches!(self.index.find(cap), Some(ValueLocation::Coord(_))) {
                 self.forget_capabilities_of_units();
             }
             return self.unsure();
@@ -178,7 +178,7 @@ impl State {
 
     fn capability(&self, cap: u32) -> Option<Capability> {
         match self.index.find(cap)? {
-            Place::Row { row, at } => {
+            ValueLocation::Row { row, at } => {
                 let row: &Row = &TABLE[usize::from(row)];
                 let missing = match self.limits.api {
                     Api::Core => NOT_IN_CORE,
@@ -198,7 +198,7 @@ impl State {
                     indexed: elements > 1,
                 })
             }
-            Place::Coord(offset) if self.limits.fixed_function() => {
+            ValueLocation::Coord(offset) if self.limits.fixed_function() => {
                 self.coord_at(offset.into()).map(Capability::Unit)
             }
             _ => None,

@@ -3,7 +3,7 @@
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 
-use crate::index::Place;
+use crate::index::ValueLocation;
 use crate::slots::{at, is_unknown, slot, ALIASES, TABLE};
 use crate::units::{self, CAPABILITIES};
 use crate::{attribs, current, framebuffers, lists, matrices, Answer, Class, State};
@@ -56,7 +56,8 @@ impl State {
                 }
                 if known(pname) && (element == 0 || row.named) {
                     let row = row_number as u16;
-                    self.index.add(pname, Place::Row { row, at: at as u16 });
+                    self.index
+                        .add(pname, ValueLocation::Row { row, at: at as u16 });
                 }
             }
             place += values * usize::from(row.elements);
@@ -69,24 +70,24 @@ impl State {
         }
         for (i, pname) in CAPABILITIES.into_iter().enumerate() {
             if known(pname) {
-                self.index.add(pname, Place::Coord(i as u16));
+                self.index.add(pname, ValueLocation::Coord(i as u16));
             }
         }
         for (pname, offset) in units::unit_names().filter(|(pname, _)| known(*pname)) {
-            self.index.add(pname, Place::Unit(offset as u16));
+            self.index.add(pname, ValueLocation::Unit(offset as u16));
         }
-        let mut add = |names: &mut dyn Iterator<Item = u32>, place: Place| {
+        let mut add = |names: &mut dyn Iterator<Item = u32>, place: ValueLocation| {
             names
                 .filter(|&name| known(name))
                 .for_each(|name| self.index.add(name, place));
         };
-        add(&mut matrices::NAMES.iter().copied(), Place::Matrix);
-        add(&mut current::NAMES.iter().copied(), Place::Current);
-        add(&mut lists::NAMES.iter().copied(), Place::List);
-        add(&mut attribs::NAMES.iter().copied(), Place::Attrib);
-        add(&mut framebuffers::names(), Place::Framebuffer);
+        add(&mut matrices::NAMES.iter().copied(), ValueLocation::Matrix);
+        add(&mut current::NAMES.iter().copied(), ValueLocation::Current);
+        add(&mut lists::NAMES.iter().copied(), ValueLocation::List);
+        add(&mut attribs::NAMES.iter().copied(), ValueLocation::Attrib);
+        add(&mut framebuffers::names(), ValueLocation::Framebuffer);
         for &pname in framebuffers::DERIVED {
-            self.index.add(pname, Place::Derived);
+            self.index.add(pname, ValueLocation::Derived);
         }
         for (pname, values) in &info.integers {
             let floats = floats(*pname).cloned();
@@ -96,7 +97,7 @@ impl State {
             };
             if self.index.find(*pname).is_none() && self.constants.len() < u16::MAX.into() {
                 self.index
-                    .add(*pname, Place::Constant(self.constants.len() as u16));
+                    .add(*pname, ValueLocation::Constant(self.constants.len() as u16));
                 self.constants.push(constant);
             }
         }
@@ -106,28 +107,28 @@ impl State {
     #[inline]
     pub fn get(&self, pname: u32) -> Answer<'_> {
         match self.index.find(pname) {
-            Some(Place::Row { row, at }) => {
+            Some(ValueLocation::Row { row, at }) => {
                 let row = &TABLE[usize::from(row)];
                 self.row_answer(row.pname, at.into(), row.values.into(), row.class)
             }
-            Some(Place::Constant(i)) => {
+            Some(ValueLocation::Constant(i)) => {
                 let constant = &self.constants[usize::from(i)];
                 Answer::constant(&constant.integers, constant.floats.as_deref())
             }
-            Some(Place::Coord(offset)) => match self.coord_at(offset.into()) {
+            Some(ValueLocation::Coord(offset)) => match self.coord_at(offset.into()) {
                 Some(at) => self.answer_at(at, 1, Class::Bool),
                 None => Answer::Unknown,
             },
-            Some(Place::Unit(offset)) => match self.unit_at(offset.into()) {
+            Some(ValueLocation::Unit(offset)) => match self.unit_at(offset.into()) {
                 Some(at) => self.answer_at(at, 1, Class::Int),
                 None => Answer::Unknown,
             },
-            Some(Place::Matrix) => self.matrix_answer(pname),
-            Some(Place::Current) => self.current_answer(pname),
-            Some(Place::List) => self.list_answer(pname),
-            Some(Place::Attrib) => self.attrib_answer(pname),
-            Some(Place::Framebuffer) => self.framebuffer_answer(pname),
-            Some(Place::Derived) => match self.derived.get(&pname) {
+            Some(ValueLocation::Matrix) => self.matrix_answer(pname),
+            Some(ValueLocation::Current) => self.current_answer(pname),
+            Some(ValueLocation::List) => self.list_answer(pname),
+            Some(ValueLocation::Attrib) => self.attrib_answer(pname),
+            Some(ValueLocation::Framebuffer) => self.framebuffer_answer(pname),
+            Some(ValueLocation::Derived) => match self.derived.get(&pname) {
                 Some(values) if self.default_framebuffers() => {
                     Answer::one(Class::Int, values[0].into())
                 }
@@ -164,7 +165,7 @@ impl State {
             _ => return Answer::Unknown,
         };
         match self.index.find(pname) {
-            Some(Place::Row { row, at }) if (index as usize) < limit => {
+            Some(ValueLocation::Row { row, at }) if (index as usize) < limit => {
                 let row = &TABLE[usize::from(row)];
                 let values = usize::from(row.values);
                 let at = usize::from(at) + index as usize * values;
@@ -262,7 +263,9 @@ impl State {
 
     /// Takes the driver's answer to `glGetFloatv`.
     pub fn learn_floats(&mut self, pname: u32, values: &[f32]) {
-        if let (Some(Place::Matrix), Ok(matrix)) = (self.index.find(pname), values.try_into()) {
+        if let (Some(ValueLocation::Matrix), Ok(matrix)) =
+            (self.index.find(pname), values.try_into())
+        {
             return self.learn_matrix(pname, matrix);
         }
         if pname == GL_DEPTH_CLEAR_VALUE {
@@ -291,7 +294,7 @@ impl State {
     /// of.
     fn learnable(&self, pname: u32) -> Option<(usize, usize, Class)> {
         let (at, values, class) = match self.index.find(pname)? {
-            Place::Row { row, at } => {
+            ValueLocation::Row { row, at } => {
                 let row = &TABLE[usize::from(row)];
                 match pname {
                     // Gets return only the first of elements with an index.
@@ -307,8 +310,8 @@ impl State {
                     _ => (usize::from(at), usize::from(row.values), row.class),
                 }
             }
-            Place::Coord(offset) => (self.coord_at(offset.into())?, 1, Class::Bool),
-            Place::Unit(offset) => (self.unit_at(offset.into())?, 1, Class::Int),
+            ValueLocation::Coord(offset) => (self.coord_at(offset.into())?, 1, Class::Bool),
+            ValueLocation::Unit(offset) => (self.unit_at(offset.into())?, 1, Class::Int),
             _ => return None,
         };
         let unknown = self.values[at..at + values].iter().any(|&v| is_unknown(v));
@@ -317,7 +320,7 @@ impl State {
 
     /// Only the driver knows a name's value now.
     pub fn forget(&mut self, pname: u32) {
-        if let Some(Place::Row { row, at }) = self.index.find(pname) {
+        if let Some(ValueLocation::Row { row, at }) = self.index.find(pname) {
             let row = &TABLE[usize::from(row)];
             let elements = if row.named { 1 } else { row.elements };
             self.forget_at(at.into(), usize::from(row.values) * usize::from(elements));

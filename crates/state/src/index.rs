@@ -2,7 +2,7 @@
 
 /// Where a name's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ValueLocation {
     /// Row `row` of the table, at a fixed place.
     Row {
         row: u16,
@@ -30,7 +30,7 @@ pub(crate) enum Place {
 /// A hash table of names with open addressing, at most half full.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
-    entries: Box<[(u32, Place)]>,
+    entries: Box<[(u32, ValueLocation)]>,
     used: usize,
 }
 
@@ -39,7 +39,7 @@ const EMPTY: u32 = u32::MAX;
 impl Index {
     pub fn new() -> Index {
         Index {
-            entries: vec![(EMPTY, Place::List); 2048].into(),
+            entries: vec![(EMPTY, ValueLocation::List); 2048].into(),
             used: 0,
         }
     }
@@ -49,7 +49,7 @@ impl Index {
     }
 
     #[inline]
-    pub fn find(&self, pname: u32) -> Option<Place> {
+    pub fn find(&self, pname: u32) -> Option<ValueLocation> {
         let mut i = self.start(pname);
         loop {
             match self.entries[i] {
@@ -61,12 +61,12 @@ impl Index {
     }
 
     /// Adds a name, unless it has a place already.
-    pub fn add(&mut self, pname: u32, place: Place) {
+    pub fn add(&mut self, pname: u32, place: ValueLocation) {
         if pname == EMPTY || self.find(pname).is_some() {
             return;
         }
         if self.used * 2 >= self.entries.len() {
-            let double = vec![(EMPTY, Place::List); self.entries.len() * 2];
+            let double = vec![(EMPTY, ValueLocation::List); self.entries.len() * 2];
             let old = std::mem::replace(&mut self.entries, double.into());
             self.used = 0;
             for (name, place) in old.into_vec() {
@@ -90,14 +90,14 @@ mod tests {
     fn finds_what_was_added() {
         let mut index = Index::new();
         for i in 0..5000u32 {
-            index.add(i * 7, Place::Constant(i as u16));
+            index.add(i * 7, ValueLocation::Constant(i as u16));
         }
         for i in 0..5000u32 {
-            assert_eq!(index.find(i * 7), Some(Place::Constant(i as u16)));
+            assert_eq!(index.find(i * 7), Some(ValueLocation::Constant(i as u16)));
             assert_eq!(index.find(i * 7 + 3), None);
         }
         assert_eq!(index.find(u32::MAX), None);
-        index.add(7, Place::List);
-        assert_eq!(index.find(7), Some(Place::Constant(1)));
+        index.add(7, ValueLocation::List);
+        assert_eq!(index.find(7), Some(ValueLocation::Constant(1)));
     }
 }

@@ -3,7 +3,7 @@
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 
-use crate::index::Place;
+use crate::index::ValueLocation;
 use crate::slots::{is_unknown, TABLE};
 use crate::{Class, State};
 
@@ -66,13 +66,14 @@ impl State {
                 && row.pname != GL_STENCIL_BACK_REF;
             for element in 0..u32::from(row.elements) {
                 let pname = row.pname + if row.named { element } else { 0 };
-                if let (true, Some(Place::Row { at, .. })) = (fixed, self.index.find(pname)) {
+                if let (true, Some(ValueLocation::Row { at, .. })) = (fixed, self.index.find(pname))
+                {
                     quick.add(pname, at.into());
                 }
             }
         }
         for (pname, values) in &info.integers {
-            let constant = matches!(self.index.find(*pname), Some(Place::Constant(_)));
+            let constant = matches!(self.index.find(*pname), Some(ValueLocation::Constant(_)));
             if let ([value], true) = (&values[..], constant) {
                 if let Ok(value) = i32::try_from(*value) {
                     quick.add(*pname, self.values.len());

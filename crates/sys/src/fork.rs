@@ -40,11 +40,11 @@ pub unsafe fn call_in_children(handler: unsafe extern "C" fn()) {
 /// another thread of the parent may have held at the moment of the fork.
 #[derive(Debug)]
 pub struct PerProcess<T> {
-    made: AtomicPtr<Made<T>>,
+    made: AtomicPtr<Instance<T>>,
 }
 
 #[derive(Debug)]
-struct Made<T> {
+struct Instance<T> {
     /// The generation of the process that it belongs to.
     generation: u32,
     value: T,
@@ -87,7 +87,7 @@ impl<T> PerProcess<T> {
                 }
             }
             let value = T::default();
-            let fresh = Box::into_raw(Box::new(Made { generation, value }));
+            let fresh = Box::into_raw(Box::new(Instance { generation, value }));
             let stored =
                 self.made
                     .compare_exchange(there, fresh, Ordering::AcqRel, Ordering::Acquire);

@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 /// The most descriptors one call sends or receives.
-pub const MOST: usize = 8;
+pub const DESCRIPTORS_MAX: usize = 8;
 
 /// Sends `bytes` and, with the first of them, `fds`. Gives the number of bytes sent, at least one;
 /// the descriptors have then all gone. Blocks if the socket does and `wait` is set; else fails with
@@ -21,10 +21,10 @@ pub fn send(
     fds: &[BorrowedFd<'_>],
     wait: bool,
 ) -> io::Result<usize> {
-    if bytes.is_empty() || fds.len() > MOST {
+    if bytes.is_empty() || fds.len() > DESCRIPTORS_MAX {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() {
         let fits = control.push(SendAncillaryMessage::ScmRights(fds));
@@ -54,14 +54,14 @@ pub fn unread(socket: impl AsFd) -> io::Result<usize> {
 
 /// Receives up to `into.len()` bytes and appends the descriptors that came with them to `fds`
 /// (closed on exec). 0 means that the other end has closed. `wait` is as for [`send`]. More
-/// descriptors than [`MOST`] at once are an error, and all of them are closed.
+/// descriptors than [`DESCRIPTORS_MAX`] at once are an error, and all of them are closed.
 pub fn recv(
     socket: impl AsFd,
     into: &mut [u8],
     fds: &mut Vec<OwnedFd>,
     wait: bool,
 ) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
     let mut flags = RecvFlags::CMSG_CLOEXEC;
     flags.set(RecvFlags::DONTWAIT, !wait);
     loop {

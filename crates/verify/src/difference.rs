@@ -13,11 +13,11 @@ use crate::picture::{Picture, PixelDifference};
 pub struct Difference {
     /// The file, and for a log the scene in it.
     pub what: String,
-    pub how: How,
+    pub kind: DifferenceKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum DifferenceKind {
     Pixels(PixelDifference),
     /// Width and height.
     Size {
@@ -39,30 +39,30 @@ pub enum How {
 impl Difference {
     /// Whether only direct rendering left it.
     pub fn is_missing(&self) -> bool {
-        self.how == How::OnlyDirect
+        self.kind == DifferenceKind::OnlyDirect
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.what)?;
-        match &self.how {
-            How::Pixels(p) => write!(
+        match &self.kind {
+            DifferenceKind::Pixels(p) => write!(
                 f,
                 "{} pixels differ by up to {}; the first is at {},{}: {:?}, directly {:?}",
                 p.count, p.largest, p.first.0, p.first.1, p.ours, p.direct
             ),
-            How::Size { direct, ours } => write!(
+            DifferenceKind::Size { direct, ours } => write!(
                 f,
                 "its size is {}x{}, and {}x{} directly",
                 ours.0, ours.1, direct.0, direct.1
             ),
-            How::Text { line, direct, ours } => {
+            DifferenceKind::Text { line, direct, ours } => {
                 write!(f, "line {line} is {ours:?}, and {direct:?} directly")
             }
-            How::Bytes => write!(f, "its bytes differ"),
-            How::OnlyDirect => write!(f, "is missing"),
-            How::OnlyOurs => write!(f, "is not there directly"),
+            DifferenceKind::Bytes => write!(f, "its bytes differ"),
+            DifferenceKind::OnlyDirect => write!(f, "is missing"),
+            DifferenceKind::OnlyOurs => write!(f, "is not there directly"),
         }
     }
 }
@@ -84,42 +84,47 @@ pub fn compare_folders(
         .keys()
         .chain(b.keys().filter(|name| !a.contains_key(*name)))
     {
-        let how = match (a.get(name), b.get(name)) {
+        let kind = match (a.get(name), b.get(name)) {
             (Some(a), Some(b)) if a == b => continue,
             (Some(a), Some(b)) if name.ends_with(".txt") => {
                 found.extend(logs(name, a, b));
                 continue;
             }
             (Some(_), Some(_)) => binary(name, direct, ours, failures)?,
-            (Some(_), None) => How::OnlyDirect,
-            (None, _) => How::OnlyOurs,
+            (Some(_), None) => DifferenceKind::OnlyDirect,
+            (None, _) => DifferenceKind::OnlyOurs,
         };
         found.push(Difference {
             what: name.clone(),
-            how,
+            kind,
         });
     }
     Ok(found)
 }
 
 /// How two files of the name in both folders differ, which they do.
-fn binary(name: &str, direct: &Path, ours: &Path, failures: Option<&Path>) -> io::Result<How> {
+fn binary(
+    name: &str,
+    direct: &Path,
+    ours: &Path,
+    failures: Option<&Path>,
+) -> io::Result<DifferenceKind> {
     let (Ok(a), Ok(b)) = (
         Picture::read(&direct.join(name)),
         Picture::read(&ours.join(name)),
     ) else {
-        return Ok(How::Bytes);
+        return Ok(DifferenceKind::Bytes);
     };
     let (direct, ours) = ((a.width, a.height), (b.width, b.height));
-    let how = match a.difference(&b) {
-        Some(pixels) => How::Pixels(pixels),
-        None if direct != ours => How::Size { direct, ours },
-        None => return Ok(How::Bytes),
+    let kind = match a.difference(&b) {
+        Some(pixels) => DifferenceKind::Pixels(pixels),
+        None if direct != ours => DifferenceKind::Size { direct, ours },
+        None => return Ok(DifferenceKind::Bytes),
     };
     if let Some(failures) = failures {
         keep(failures, name, &a, &b)?;
     }
-    Ok(how)
+    Ok(kind)
 }
 
 fn files(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
@@ -146,13 +151,13 @@ fn logs(name: &str, direct: &[u8], ours: &[u8]) -> Vec<Difference> {
         } else {
             format!("{name}#{scene}")
         };
-        let how = match (a.get(scene), b.get(scene)) {
+        let kind = match (a.get(scene), b.get(scene)) {
             (Some(a), Some(b)) if a == b => continue,
             (Some(a), Some(b)) => first_line(a, b),
-            (Some(_), None) => How::OnlyDirect,
-            _ => How::OnlyOurs,
+            (Some(_), None) => DifferenceKind::OnlyDirect,
+            _ => DifferenceKind::OnlyOurs,
         };
-        found.push(Difference { what, how });
+        found.push(Difference { what, kind });
     }
     found
 }
@@ -172,10 +177,10 @@ fn scenes(log: &[u8]) -> BTreeMap<String, Vec<String>> {
     scenes
 }
 
-fn first_line(direct: &[String], ours: &[String]) -> How {
+fn first_line(direct: &[String], ours: &[String]) -> DifferenceKind {
     let at = direct.iter().zip(ours).take_while(|(a, b)| a == b).count();
     let line = |lines: &[String]| lines.get(at).cloned().unwrap_or_else(|| "(the end)".into());
-    How::Text {
+    DifferenceKind::Text {
         line: at + 1,
         direct: line(direct),
         ours: line(ours),

@@ -8,6 +8,6 @@ mod picture;
 mod runs;
 
 pub use camera::{Camera, Input};
-pub use difference::{compare_folders, Difference, How};
+pub use difference::{compare_folders, Difference, DifferenceKind};
 pub use picture::{Picture, PixelDifference};
-pub use runs::{verify, Compared, Error, Run, Who};
+pub use runs::{verify, Compared, Error, Run, RunKind};

@@ -14,7 +14,7 @@ use crate::difference::{compare_folders, Difference};
 
 /// Which of the two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum RunKind {
     Direct,
     Ours,
 }
@@ -42,14 +42,14 @@ pub enum Error {
     #[error(transparent)]
     Launch(#[from] mgn_launch::Error),
     #[error("the program used no OpenGL{}; its exit status was {status}", who.when())]
-    NoGl { who: Who, status: i32 },
+    NoGl { who: RunKind, status: i32 },
     #[error(
         "the program made no frames that could be compared{}: it never swapped its buffers, or ended before; its exit status was {status}",
         who.when()
     )]
-    NoFrames { who: Who, status: i32 },
+    NoFrames { who: RunKind, status: i32 },
     #[error("the program had not ended{} after {} s; give fewer --frames or a longer --timeout", who.when(), limit.as_secs())]
-    TimedOut { who: Who, limit: Duration },
+    TimedOut { who: RunKind, limit: Duration },
     #[error("{process} drew with {} and not through Manganese", driver.display())]
     Elsewhere { process: String, driver: PathBuf },
     #[error("the program drew through Manganese in the direct run; remove the variables that set this up from its environment")]
@@ -62,11 +62,11 @@ pub enum Error {
     File { path: PathBuf, source: io::Error },
 }
 
-impl Who {
+impl RunKind {
     fn when(self) -> &'static str {
         match self {
-            Who::Direct => " when run directly",
-            Who::Ours => " when run through us",
+            RunKind::Direct => " when run directly",
+            RunKind::Ours => " when run through us",
         }
     }
 }
@@ -113,8 +113,8 @@ pub fn verify(
 ) -> Result<Compared, Error> {
     let pictures = RunDir::create()?;
     let folders = (pictures.join("direct"), pictures.join("ours"));
-    let one = photograph(camera, Who::Direct, direct, limit, &folders.0)?;
-    let two = photograph(camera, Who::Ours, ours, limit, &folders.1)?;
+    let one = photograph(camera, RunKind::Direct, direct, limit, &folders.0)?;
+    let two = photograph(camera, RunKind::Ours, ours, limit, &folders.1)?;
     let file = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::File { path, source }
@@ -132,7 +132,7 @@ pub fn verify(
 /// caller to judge.
 fn photograph(
     camera: &Camera,
-    who: Who,
+    who: RunKind,
     run: Run,
     limit: Duration,
     folder: &Path,
@@ -142,7 +142,7 @@ fn photograph(
         source,
     })?;
     let mut plan = run.plan;
-    debug_assert_eq!(matches!(plan.driver, Driver::Local), who == Who::Direct);
+    debug_assert_eq!(matches!(plan.driver, Driver::Local), who == RunKind::Direct);
     plan.environment.extend(camera.environment(Some(folder)));
     let mut session = Session::start(run.run, plan)?;
     let report = session.wait(limit)?.ok_or(Error::TimedOut { who, limit })?;
@@ -154,18 +154,18 @@ fn photograph(
     let drew = fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
     let status = report.status;
     match (&report.verdict, who) {
-        (Verdict::Ours, Who::Direct) => return Err(Error::NotDirect),
-        (Verdict::Elsewhere { process, driver }, Who::Ours) => {
+        (Verdict::Ours, RunKind::Direct) => return Err(Error::NotDirect),
+        (Verdict::Elsewhere { process, driver }, RunKind::Ours) => {
             return Err(Error::Elsewhere {
                 process: process.clone(),
                 driver: driver.clone(),
             })
         }
-        _ if drew && who == Who::Ours && counters.processes == 0 => return Err(Error::NotOurs),
+        _ if drew && who == RunKind::Ours && counters.processes == 0 => return Err(Error::NotOurs),
         _ if drew => {}
         (Verdict::NoGl, _) if counters.processes == 0 => return Err(Error::NoGl { who, status }),
         // For example, a lost server is a difference and no error.
-        (_, Who::Ours) => {}
+        (_, RunKind::Ours) => {}
         _ => return Err(Error::NoFrames { who, status }),
     }
     Ok(report)

@@ -8,12 +8,14 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::message::{Counters, Figures, Form, Head, Nonsense, Opening, REDUCE_MAX, SIDE_MAX};
+use crate::message::{
+    Counters, Figures, Form, Head, MalformedMessage, Opening, REDUCE_MAX, SIDE_MAX,
+};
 use crate::outbox::Outbox;
 use crate::rounds::{Health, Rounds};
 
 /// Pictures on their way to one watcher: one travels while the page draws another.
-const UNDER_WAY: u32 = 2;
+const PICTURES_UNDER_WAY_MAX: u32 = 2;
 /// The form requested of a tile whose size is not known yet.
 const FIRST: Form = Form {
     reduce: 4,
@@ -157,13 +159,13 @@ impl Board {
         number: u64,
         head: Head,
         jpeg: &[u8],
-    ) -> Result<(), Nonsense> {
+    ) -> Result<(), MalformedMessage> {
         let jpeg = Arc::from(jpeg);
         let mut state = self.lock();
         let Some(fed) = state.fed(tile, number) else {
             return Ok(());
         };
-        let unasked = Nonsense("it sent a picture that was not requested");
+        let unasked = MalformedMessage("it sent a picture that was not requested");
         fed.asked = fed.asked.checked_sub(1).ok_or(unasked)?;
         state.rounds.picture(tile, head, jpeg);
         self.advance(state);
@@ -206,13 +208,13 @@ impl Board {
     ///
     /// # Errors
     /// If that is nowhere on this wall.
-    pub fn look(&self, watcher: u64, view: View) -> Result<(), Nonsense> {
+    pub fn look(&self, watcher: u64, view: View) -> Result<(), MalformedMessage> {
         let mut state = self.lock();
         let sound = view.widths.len() == state.feeds.len()
             && view.widths.iter().all(|width| *width <= SIDE_MAX)
             && (1..=100).contains(&view.quality);
         if !sound {
-            return Err(Nonsense("a view of another wall"));
+            return Err(MalformedMessage("a view of another wall"));
         }
         if let Some(watcher) = state.watchers.get_mut(&watcher) {
             watcher.view = view;
@@ -251,7 +253,7 @@ impl Board {
         let mut guard = self.lock();
         let state = &mut *guard;
         let watcher = state.watchers.get_mut(&watcher)?;
-        if watcher.under_way >= UNDER_WAY {
+        if watcher.under_way >= PICTURES_UNDER_WAY_MAX {
             return None;
         }
         watcher.offered = state.rounds.version();
@@ -345,7 +347,7 @@ impl Watcher {
     /// Whether it has had its chance to see what there is, and has room for more.
     fn takes(&self, version: u64) -> bool {
         let looks = self.view.widths.iter().any(|width| *width > 0);
-        looks && self.offered >= version && self.under_way < UNDER_WAY
+        looks && self.offered >= version && self.under_way < PICTURES_UNDER_WAY_MAX
     }
 }
 

@@ -11,10 +11,10 @@
 
 #[cfg(feature = "page")]
 mod board;
-#[cfg(feature = "page")]
-mod door;
 mod encode;
 mod feed;
+#[cfg(feature = "page")]
+mod feed_listener;
 #[cfg(any(all(test, feature = "page"), feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -23,13 +23,13 @@ mod message;
 #[cfg(feature = "page")]
 mod outbox;
 #[cfg(feature = "page")]
+mod page_connections;
+#[cfg(feature = "page")]
 mod rounds;
 #[cfg(feature = "page")]
 mod secret;
 #[cfg(feature = "page")]
 mod viewer;
-#[cfg(feature = "page")]
-mod visitors;
 #[cfg(feature = "page")]
 mod watcher;
 #[cfg(feature = "page")]

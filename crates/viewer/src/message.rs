@@ -114,7 +114,7 @@ pub enum FromFeed<'a> {
 /// An error in the other end's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Nonsense(pub &'static str);
+pub struct MalformedMessage(pub &'static str);
 
 impl Opening {
     pub fn encode(&self) -> Vec<u8> {
@@ -125,20 +125,22 @@ impl Opening {
         bytes
     }
 
-    pub fn decode(bytes: &[u8]) -> Result<Opening, Nonsense> {
+    pub fn decode(bytes: &[u8]) -> Result<Opening, MalformedMessage> {
         let rest = bytes.strip_prefix(MAGIC);
-        let rest = rest.ok_or(Nonsense("only feeds are served at this address"))?;
+        let rest = rest.ok_or(MalformedMessage("only feeds are served at this address"))?;
         let (head, name) = rest
             .split_first_chunk::<4>()
-            .ok_or(Nonsense("the feed's opening is too short"))?;
+            .ok_or(MalformedMessage("the feed's opening is too short"))?;
         if u16::from_le_bytes([head[0], head[1]]) != VERSION {
             let why = "feed and viewer are of different versions; use the same release on both";
-            return Err(Nonsense(why));
+            return Err(MalformedMessage(why));
         }
         let name = std::str::from_utf8(name)
             .ok()
             .filter(|name| name.len() <= NAME_MAX && !name.chars().any(char::is_control))
-            .ok_or(Nonsense("the server's name is no text of up to 64 bytes"))?;
+            .ok_or(MalformedMessage(
+                "the server's name is no text of up to 64 bytes",
+            ))?;
         Ok(Opening {
             tile: u16::from_le_bytes([head[2], head[3]]),
             name: name.into(),
@@ -156,7 +158,7 @@ impl Ask {
         bytes
     }
 
-    pub fn decode(bytes: &[u8]) -> Result<Ask, Nonsense> {
+    pub fn decode(bytes: &[u8]) -> Result<Ask, MalformedMessage> {
         let mut fields = Fields(bytes);
         let ask = Ask {
             frame: fields.u64(),
@@ -168,7 +170,9 @@ impl Ask {
         };
         match bytes.len() == ASK_BYTES && ask.form.is_sound() {
             true => Ok(ask),
-            false => Err(Nonsense("the viewer asks for no picture that there is")),
+            false => Err(MalformedMessage(
+                "the viewer asks for no picture that there is",
+            )),
         }
     }
 }
@@ -237,7 +241,7 @@ impl FromFeed<'_> {
 
     /// Reads a message. A picture's JPEG data has then been found to have the size that it should;
     /// the rest of it is for a decoder of JPEG to check.
-    pub fn decode(bytes: &[u8]) -> Result<FromFeed<'_>, Nonsense> {
+    pub fn decode(bytes: &[u8]) -> Result<FromFeed<'_>, MalformedMessage> {
         let mut fields = Fields(bytes);
         match fields.u32() {
             PICTURE if bytes.len() > PICTURE_HEAD => {
@@ -262,12 +266,16 @@ impl FromFeed<'_> {
                     && head.form.reduce >= head.least_reduce()
                     && (1..=head.newest).contains(&head.frame);
                 if !sound {
-                    return Err(Nonsense("a picture's sizes or numbers make no sense"));
+                    return Err(MalformedMessage(
+                        "a picture's sizes or numbers make no sense",
+                    ));
                 }
                 let jpeg = &bytes[PICTURE_HEAD..];
                 match jpeg_size(jpeg) == Some(head.size()) {
                     true => Ok(FromFeed::Picture(head, jpeg)),
-                    false => Err(Nonsense("a picture is no JPEG of the size that it claims")),
+                    false => Err(MalformedMessage(
+                        "a picture is no JPEG of the size that it claims",
+                    )),
                 }
             }
             FIGURES if bytes.len() == FIGURES_BYTES => {
@@ -286,7 +294,9 @@ impl FromFeed<'_> {
                     elapsed,
                 }))
             }
-            _ => Err(Nonsense("a feed said something that has no meaning")),
+            _ => Err(MalformedMessage(
+                "a feed said something that has no meaning",
+            )),
         }
     }
 }

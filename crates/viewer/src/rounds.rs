@@ -13,7 +13,7 @@ use crate::message::{Ask, Form, Head};
 /// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
 /// After this number of rounds without a late feed, a smaller margin is tried.
-const STREAK: u32 = 32;
+const PUNCTUAL_ROUNDS: u32 = 32;
 
 /// A picture that a feed has sent.
 #[derive(Debug, Clone)]
@@ -210,7 +210,7 @@ impl Rounds {
         }
         if agreed {
             self.streak += u32::from(began == since);
-            if self.streak >= STREAK {
+            if self.streak >= PUNCTUAL_ROUNDS {
                 (self.streak, self.margin) = (0, self.margin.saturating_sub(1));
             }
         } else if answered && !over(began) {
@@ -291,14 +291,14 @@ impl Tile {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const TILE_TIMEOUT: Duration = Duration::from_secs(1);
     const FORM: Form = Form {
         reduce: 2,
         quality: 80,
     };
 
     fn wall(tiles: usize) -> Rounds {
-        let mut rounds = Rounds::new(tiles, PATIENCE);
+        let mut rounds = Rounds::new(tiles, TILE_TIMEOUT);
         for tile in 0..tiles {
             rounds.join(tile);
             rounds.seen(tile, 1);
@@ -366,7 +366,7 @@ mod tests {
             answer(&mut rounds, 1, frame + 1);
             rounds.seen(0, frame + 2);
             rounds.advance(now, true);
-            now += PATIENCE;
+            now += TILE_TIMEOUT;
         }
         assert_eq!(frames(&rounds), [30, 31]);
     }
@@ -391,7 +391,7 @@ mod tests {
         answer(&mut rounds, 0, 3);
         answer(&mut rounds, 1, 2);
         rounds.advance(now, true);
-        now += PATIENCE;
+        now += TILE_TIMEOUT;
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [3, 2]);
         assert_eq!(rounds.health(1), Health::Late);
@@ -405,7 +405,7 @@ mod tests {
         answer(&mut rounds, 2, 2);
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [0, 0, 0]);
-        now += PATIENCE;
+        now += TILE_TIMEOUT;
         let asks = rounds.advance(now, true);
         assert_eq!(frames(&rounds), [2, 0, 2]);
         assert_eq!(rounds.health(1), Health::Late);

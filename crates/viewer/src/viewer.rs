@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::time::{interval, timeout, MissedTickBehavior};
 
 use crate::board::Board;
-use crate::door;
+use crate::feed_listener;
 use crate::secret::Secret;
 use crate::web::{router, Web};
 
@@ -157,7 +157,7 @@ impl Viewer {
         viewer.threads.push(page);
         let door = thread::Builder::new()
             .name("viewer door".into())
-            .spawn(move || door::serve(&door, &access, &board, &stop))
+            .spawn(move || feed_listener::serve(&door, &access, &board, &stop))
             .map_err(failed)?;
         viewer.threads.push(door);
         Ok(viewer)
@@ -207,12 +207,12 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
     };
     let mut clock = interval(TICK);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (board, visitors) = (web.board.clone(), web.visitors.clone());
+    let (board, page_connections) = (web.board.clone(), web.page_connections.clone());
     let ticking = async {
         loop {
             clock.tick().await;
             board.tick();
-            visitors.tick();
+            page_connections.tick();
         }
     };
     tokio::select! {
@@ -224,14 +224,14 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
 
 /// Serves all connections.
 async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
-    let visitors = web.visitors.clone();
+    let page_connections = web.page_connections.clone();
     let router = TowerToHyperService::new(router(web));
     loop {
         let (socket, source) = match listener.accept().await {
             Ok((socket, place)) => (socket, Source::from(place.ip())),
             Err(error) => {
                 // No descriptors or no memory: the browser keeps waiting in the queue.
-                visitors.make_room(&error);
+                page_connections.make_room(&error);
                 tokio::time::sleep(TICK).await;
                 continue;
             }
@@ -248,15 +248,15 @@ async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
             .max_buf_size(REQUEST_MAX)
             .serve_connection(TokioIo::new(socket), service)
             .with_upgrades();
-        visitors.admit(source, |visit| {
+        page_connections.admit(source, |admitted| {
             let serve = async move {
-                let _visit = visit;
+                let _admitted = admitted;
                 let mut connection = pin!(connection);
                 let served = match timeout(REQUEST_TIME, connection.as_mut()).await {
                     Ok(served) => served,
                     Err(_) => {
-                        // The answer that is under way may still go out, until the visit's time is
-                        // over.
+                        // The answer that is under way may still go out, until the connection's
+                        // time is over.
                         connection.as_mut().graceful_shutdown();
                         connection.await
                     }

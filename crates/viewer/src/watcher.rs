@@ -65,7 +65,7 @@ async fn serve(
     number: u64,
     mut changed: tokio::sync::watch::Receiver<()>,
 ) -> End {
-    page.tell(&ToPage::Wall(&board.wall)).await?;
+    page.send_json(&ToPage::Wall(&board.wall)).await?;
     let mut told: Vec<Report> = Vec::new();
     let mut clock = interval(REPORT_EVERY);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -98,7 +98,7 @@ async fn serve(
         let report = board.report();
         let news = report.iter().map(Report::news);
         if due || news.ne(told.iter().map(Report::news)) {
-            page.tell(&ToPage::Tiles(&report)).await?;
+            page.send_json(&ToPage::Tiles(&report)).await?;
             told = report;
         }
     }
@@ -117,7 +117,7 @@ impl Page {
         }
     }
 
-    async fn tell(&mut self, what: &ToPage<'_>) -> End {
+    async fn send_json(&mut self, what: &ToPage<'_>) -> End {
         let text = serde_json::to_string(what).expect("it has a serialised form");
         self.send(Message::Text(text.into())).await
     }

@@ -15,8 +15,8 @@ use mgn_fabric::admission::Source;
 use tokio::sync::Semaphore;
 
 use crate::board::Board;
+use crate::page_connections::PageConnections;
 use crate::secret::Secret;
-use crate::visitors::Visitors;
 use crate::watcher;
 
 /// Pages at once.
@@ -71,7 +71,7 @@ pub struct Web {
     pub patience: Duration,
     pages: Arc<Semaphore>,
     refused: Arc<Semaphore>,
-    pub visitors: Arc<Visitors>,
+    pub page_connections: Arc<PageConnections>,
 }
 
 impl Web {
@@ -83,7 +83,7 @@ impl Web {
             patience,
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
             refused: Arc::new(Semaphore::new(REFUSED_MAX)),
-            visitors: Arc::new(Visitors::default()),
+            page_connections: Arc::new(PageConnections::default()),
         }
     }
 }
@@ -153,7 +153,7 @@ async fn watch(
             match shown {
                 true => watcher::attend(socket, &web.board, web.patience).await,
                 false => {
-                    web.visitors.refuse(source, "its token is wrong");
+                    web.page_connections.refuse(source, "its token is wrong");
                     watcher::refuse(socket).await;
                 }
             }

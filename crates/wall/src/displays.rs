@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Place, Rect, Target, Wall};
+use crate::{DisplayPosition, Rect, Target, Wall};
 
 /// A tile that is shown where another one is, on the same display.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +38,9 @@ impl Wall {
                 let Some(host) = host(n) else { continue };
                 let screen = display.strip_suffix(".0").unwrap_or(display);
                 let rect = match place {
-                    Place::Fullscreen => None,
+                    DisplayPosition::Fullscreen => None,
                     // Displays have no pixels left of and above 0, 0.
-                    Place::At(x, y) => Some(Rect::new(
+                    DisplayPosition::At(x, y) => Some(Rect::new(
                         (*x).max(0) as u32,
                         (*y).max(0) as u32,
                         tile.rect.width,
@@ -72,7 +72,7 @@ impl Wall {
 mod tests {
     use super::*;
 
-    fn wall(places: &[(&str, Place)]) -> Wall {
+    fn wall(places: &[(&str, DisplayPosition)]) -> Wall {
         let mut wall = Wall::grid(places.len() as u32, 1).unwrap();
         for (tile, (display, place)) in wall.tiles.iter_mut().zip(places) {
             tile.rect = Rect::new(0, 0, 10, 10);
@@ -86,12 +86,15 @@ mod tests {
 
     #[test]
     fn windows_at_the_same_place_are_found() {
-        let side_by_side = wall(&[(":0", Place::At(0, 0)), (":0", Place::At(10, 0))]);
+        let side_by_side = wall(&[
+            (":0", DisplayPosition::At(0, 0)),
+            (":0", DisplayPosition::At(10, 0)),
+        ]);
         assert_eq!(side_by_side.covered(|_| Some(())), None);
         let meeting = wall(&[
-            (":0", Place::At(0, 0)),
-            (":1", Place::At(0, 0)),
-            (":0.0", Place::At(9, 9)),
+            (":0", DisplayPosition::At(0, 0)),
+            (":1", DisplayPosition::At(0, 0)),
+            (":0.0", DisplayPosition::At(9, 9)),
         ]);
         let covered = meeting.covered(|_| Some(())).unwrap();
         assert_eq!(covered.tile, 2);
@@ -103,7 +106,10 @@ mod tests {
         // Elsewhere, or at an unknown place.
         assert_eq!(meeting.covered(Some), None);
         assert_eq!(meeting.covered(|_| None::<()>), None);
-        let full = wall(&[(":0", Place::At(500, 0)), (":0", Place::Fullscreen)]);
+        let full = wall(&[
+            (":0", DisplayPosition::At(500, 0)),
+            (":0", DisplayPosition::Fullscreen),
+        ]);
         assert_eq!(full.covered(|_| Some(())).unwrap().tile, 1);
     }
 }

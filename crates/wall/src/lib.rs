@@ -21,6 +21,6 @@ pub use areas::Area;
 pub use displays::Covered;
 pub use layout::{Fit, Replica, Tile, Tiling, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
-pub use sorter::{Bounds, Boxes, Judged, Sorter, GROUP};
-pub use target::{Place, Target, VIEWER};
+pub use sorter::{Bounds, Boxes, Sorter, TouchedTiles, GROUP};
+pub use target::{DisplayPosition, Target, VIEWER};
 pub use windows::{Names, Windows};

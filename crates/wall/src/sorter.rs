@@ -19,7 +19,7 @@ pub struct Bounds {
 
 /// The tiles that a box may touch, as far as they are known.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged {
+pub struct TouchedTiles {
     tiles: u64,
     /// Planes that parts of the box may lie on different sides of, a bit each.
     open: u64,
@@ -66,7 +66,7 @@ impl Boxes {
     }
 }
 
-impl Judged {
+impl TouchedTiles {
     pub fn tiles(&self) -> u64 {
         self.tiles
     }
@@ -195,10 +195,10 @@ impl Sorter {
     }
 
     /// The start, at which all planes are undecided.
-    pub fn begin(&self) -> Judged {
+    pub fn begin(&self) -> TouchedTiles {
         // A plane without a bit is never tested, as if every box were inside.
         let number = self.planes.len().min(64) as u32;
-        Judged {
+        TouchedTiles {
             tiles: self.all,
             open: u64::MAX.checked_shr(64 - number).unwrap_or(0),
         }
@@ -206,7 +206,7 @@ impl Sorter {
 
     /// Judges boxes that lie in a box for which the result was `known`.
     #[inline]
-    pub fn judge(&self, boxes: &Boxes, known: Judged) -> [Judged; GROUP] {
+    pub fn judge(&self, boxes: &Boxes, known: TouchedTiles) -> [TouchedTiles; GROUP] {
         let mut tiles = [known.tiles; GROUP];
         let mut open = [known.open; GROUP];
         let mut left = known.open;
@@ -221,7 +221,7 @@ impl Sorter {
                 open[i] &= !(all(outside[i] | inside[i]) & 1 << n);
             }
         }
-        std::array::from_fn(|i| Judged {
+        std::array::from_fn(|i| TouchedTiles {
             tiles: tiles[i],
             open: open[i],
         })

@@ -17,7 +17,10 @@ pub enum Target {
     /// The program's own window.
     Program,
     /// A window of its own on an X display of the server's host.
-    Window { display: String, place: Place },
+    Window {
+        display: String,
+        place: DisplayPosition,
+    },
     /// Pictures in a folder of the server's host, in one of the tile's name.
     Files(PathBuf),
     /// A viewer, at this address of `mgn viewer --feeds`.
@@ -27,7 +30,7 @@ pub enum Target {
 /// Where on a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum DisplayPosition {
     Fullscreen,
     /// The upper left corner, in pixels from the display's.
     At(i32, i32),
@@ -65,7 +68,7 @@ impl FromStr for Target {
             Some(("window", display)) => {
                 return Ok(Target::Window {
                     display: display.into(),
-                    place: Place::Fullscreen,
+                    place: DisplayPosition::Fullscreen,
                 })
             }
             Some(("files", folder)) => return Ok(Target::Files(folder.into())),
@@ -88,7 +91,7 @@ mod tests {
         }
         let at = Target::Window {
             display: ":1".into(),
-            place: Place::At(3, 4),
+            place: DisplayPosition::At(3, 4),
         };
         assert!(at.is_at(&"window=:1".parse().unwrap()));
         assert!(!at.is_at(&"window=:2".parse().unwrap()));

@@ -48,7 +48,7 @@ impl SharedWindow {
     /// The most programs of a window.
     pub const CLIENTS_MAX: u32 = 256;
     /// The default patience.
-    pub const PATIENCE: u32 = 60;
+    pub const PATIENCE_DEFAULT: u32 = 60;
     /// The longest patience: an hour.
     pub const PATIENCE_MAX: u32 = 3600;
 

@@ -7,7 +7,7 @@ use mgn_verify::{Camera, Picture};
 use crate::outcome::Outcome;
 use crate::stage::{make, root, target, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A camera whose library was built beside this build's `mgn`.
 ///
@@ -44,7 +44,7 @@ pub fn still_gears(stage: &Stage, arguments: &[&str]) -> Picture {
     let mut direct = stage.direct("glxgears");
     direct.args(arguments);
     direct.envs(five.environment(Some(&folder)));
-    let outcome = Outcome::of(&mut direct, LIMIT);
+    let outcome = Outcome::of(&mut direct, RUN_TIMEOUT);
     Picture::read(&folder.join("frame-000005.ppm"))
         .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()))
 }

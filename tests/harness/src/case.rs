@@ -20,7 +20,7 @@ use crate::wall::{wall_file, Tile};
 const DIRECTLY: &str = "directly";
 
 /// More than any program takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(400);
+const RUN_TIMEOUT: Duration = Duration::from_secs(400);
 
 /// Tiles of different sizes, with bezels between some and overlaps of others, and one that is
 /// reached by large windows only.
@@ -183,7 +183,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     let mut command = stage.direct(&case.program);
     case.prepare(&mut command);
     command.args((case.arguments)(&direct));
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
         verdict.ended_directly = Some(outcome.describe());
         return verdict;
@@ -271,7 +271,7 @@ fn run_through(
         command.arg("--headless");
     }
     command.arg("--").arg(&case.program);
-    Outcome::of(command.args((case.arguments)(out)), LIMIT)
+    Outcome::of(command.args((case.arguments)(out)), RUN_TIMEOUT)
 }
 
 fn stats_of(out: &Path) -> PathBuf {

@@ -13,7 +13,7 @@ use crate::outcome::Running;
 use crate::stage::programs;
 
 /// More than anything takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A program of 200 x 100 pixels, run by `mgn` without further flags, and a wall's flags. Its
 /// frames go to a folder, and each is the same in every run.
@@ -43,7 +43,10 @@ pub fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
         if now > before {
             return now;
         }
-        assert!(start.elapsed() < LIMIT, "it does not go on after {before}");
+        assert!(
+            start.elapsed() < RUN_TIMEOUT,
+            "it does not go on after {before}"
+        );
         thread::sleep(Duration::from_millis(10));
     }
 }

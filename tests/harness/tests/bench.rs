@@ -12,20 +12,20 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 /// A machine may be busy.
-const LIMIT: Duration = Duration::from_secs(600);
+const RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
 const MARK: &str = "MGN_BENCH_TEST";
 
 /// A folder for everything that a run writes, by which its processes are known, too.
-struct Place(PathBuf);
+struct RunFolder(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
+impl RunFolder {
+    fn new(name: &str) -> RunFolder {
         camera();
         let path = PathBuf::from(format!("/tmp/mgn-bench-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(path.join("run")).unwrap();
-        Place(path)
+        RunFolder(path)
     }
 
     fn bench(&self, arguments: &[&str]) -> Command {
@@ -46,7 +46,7 @@ impl Place {
 
     /// The outcomes of a run's experiments.
     fn outcomes(&self, arguments: &[&str]) -> Vec<Value> {
-        let outcome = Outcome::of(&mut self.bench(arguments), LIMIT);
+        let outcome = Outcome::of(&mut self.bench(arguments), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         self.is_clean();
         let text = fs::read_to_string(self.0.join("json")).unwrap();
@@ -72,7 +72,7 @@ impl Place {
     fn is_clean(&self) {
         let begun = Instant::now();
         while !self.processes().is_empty() {
-            assert!(begun.elapsed() < LIMIT, "{:?} live", self.processes());
+            assert!(begun.elapsed() < RUN_TIMEOUT, "{:?} live", self.processes());
             thread::sleep(Duration::from_millis(20));
         }
         let left: Vec<_> = fs::read_dir(self.0.join("run/manganese"))
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -111,8 +111,8 @@ fn lines(outcome: &Value) -> (BTreeSet<String>, Vec<(String, String)>) {
 #[test]
 fn gl_comes_to_its_end() {
     programs("demos");
-    let place = Place::new("gl");
-    let outcomes = place.outcomes(&["gl", "--quick"]);
+    let folder = RunFolder::new("gl");
+    let outcomes = folder.outcomes(&["gl", "--quick"]);
     assert_eq!(outcomes.len(), 1);
     assert_eq!(outcomes[0]["key"], "gl iso_demo --triangles 120000");
     let (drawn, left) = lines(&outcomes[0]);
@@ -134,8 +134,8 @@ fn gl_comes_to_its_end() {
 #[test]
 fn link_comes_to_its_end() {
     programs("demos");
-    let place = Place::new("link");
-    let outcomes = place.outcomes(&["link", "--quick"]);
+    let folder = RunFolder::new("link");
+    let outcomes = folder.outcomes(&["link", "--quick"]);
     let (_, left) = lines(&outcomes[0]);
     if let Some((_, why)) = left.iter().find(|(name, _)| name == "link") {
         assert!(why.starts_with("emulated links need"), "{why}");
@@ -157,8 +157,8 @@ fn link_comes_to_its_end() {
 
 #[test]
 fn barriers_come_to_their_end() {
-    let place = Place::new("barrier");
-    let outcomes = place.outcomes(&["barrier", "--quick"]);
+    let folder = RunFolder::new("barrier");
+    let outcomes = folder.outcomes(&["barrier", "--quick"]);
     let (measured, left) = lines(&outcomes[0]);
     for name in ["shm", "udp", "two flags", "plain udp, polling"] {
         assert!(measured.contains(name), "{measured:?}, {left:?}");
@@ -185,20 +185,20 @@ fn barriers_come_to_their_end() {
 #[test]
 fn an_interrupted_run_leaves_nothing() {
     programs("demos");
-    let place = Place::new("interrupted");
-    let running = Running::start(&mut place.bench(&["link", "--quick", "--only", "iso_demo"]));
+    let folder = RunFolder::new("interrupted");
+    let running = Running::start(&mut folder.bench(&["link", "--quick", "--only", "iso_demo"]));
     let begun = Instant::now();
-    while !place.processes().iter().any(|name| name == "iso_demo") {
+    while !folder.processes().iter().any(|name| name == "iso_demo") {
         let is_over = !Path::new(&format!("/proc/{}/environ", running.pid())).exists()
-            || place.processes().is_empty() && begun.elapsed() > Duration::from_secs(5);
-        if is_over || begun.elapsed() > LIMIT {
+            || folder.processes().is_empty() && begun.elapsed() > Duration::from_secs(5);
+        if is_over || begun.elapsed() > RUN_TIMEOUT {
             break;
         }
         thread::sleep(Duration::from_millis(5));
     }
     running.signal(Signal::INT);
-    let outcome = running.finish(LIMIT);
-    place.is_clean();
+    let outcome = running.finish(RUN_TIMEOUT);
+    folder.is_clean();
     // Without root there is nothing to interrupt.
     let is_told = outcome.stderr.contains("interrupted");
     let is_over =
@@ -208,10 +208,10 @@ fn an_interrupted_run_leaves_nothing() {
 
 #[test]
 fn programs_that_do_not_draw_are_said_to() {
-    let place = Place::new("bad");
+    let folder = RunFolder::new("bad");
     let outcome = Outcome::of(
-        &mut place.bench(&["gl", "--quick", "--", "/no/such/program"]),
-        LIMIT,
+        &mut folder.bench(&["gl", "--quick", "--", "/no/such/program"]),
+        RUN_TIMEOUT,
     );
     assert_eq!(outcome.status, Some(1), "{}", outcome.describe());
     assert!(
@@ -233,7 +233,7 @@ fn programs_that_do_not_draw_are_said_to() {
         ),
     ] {
         let arguments = [&["gl", "--quick", "--"], program].concat();
-        let outcomes = place.outcomes(&arguments);
+        let outcomes = folder.outcomes(&arguments);
         let last = outcomes.last().unwrap();
         let (drawn, left) = lines(last);
         assert!(drawn.is_empty(), "{drawn:?}");
@@ -246,20 +246,20 @@ fn programs_that_do_not_draw_are_said_to() {
 
 #[test]
 fn without_root_there_is_a_line_about_links() {
-    let place = Place::new("user");
-    let mgn = place.bench(&["link", "--quick", "--", "true"]);
+    let folder = RunFolder::new("user");
+    let mgn = folder.bench(&["link", "--quick", "--", "true"]);
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid", "65534", "--clear-groups"])
         .arg(mgn.get_program())
         .args(mgn.get_args())
-        .env(MARK, &place.0)
+        .env(MARK, &folder.0)
         .env_remove("XDG_RUNTIME_DIR");
-    for folder in [place.0.clone(), place.0.join("run")] {
+    for folder in [folder.0.clone(), folder.0.join("run")] {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
     }
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     if matches!(outcome.status, Some(126 | 127)) || outcome.stderr.contains("setpriv") {
         eprintln!(
             "SKIPPED: this cannot be run as another user: {}",
@@ -273,5 +273,5 @@ fn without_root_there_is_a_line_about_links() {
         .lines()
         .filter(|line| line.contains("links need root"));
     assert_eq!(said.count(), 1, "{}", outcome.describe());
-    place.is_clean();
+    folder.is_clean();
 }

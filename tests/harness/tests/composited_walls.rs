@@ -13,7 +13,7 @@ use mgn_verify::Picture;
 use rustix::process::Signal;
 
 /// More than anything takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 const SIZE: [u32; 2] = [203, 101];
 const FRAMES: u32 = 3;
@@ -34,7 +34,7 @@ fn run(stage: &Stage, words: &str, folder: &Path) -> Outcome {
     // As between hosts, where there are sockets.
     command.env("MGN_COMPRESS", "1");
     command.arg("--save").arg(folder);
-    Outcome::of(demo(&mut command, FRAMES), LIMIT)
+    Outcome::of(demo(&mut command, FRAMES), RUN_TIMEOUT)
 }
 
 /// The same with `volume`, whose window has alpha.
@@ -45,7 +45,7 @@ fn run_volume(stage: &Stage, words: &str, folder: &Path) -> Outcome {
     command.arg(programs("demos").join("volume"));
     command.args(["--size", "160x120", "--part", "%r/%n"]);
     command.args(["--frames", &FRAMES.to_string()]);
-    Outcome::of(&mut command, LIMIT)
+    Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
 /// All frames in a folder.
@@ -143,7 +143,7 @@ fn composited_pictures_are_shown_in_browsers() {
         command.args(["run", "-np", "2", "--composite", "depth", "--viewer"]);
         demo(command.args(flags), 1_000_000);
         let live = Live::start(command, 1);
-        watch(&live.urls[0], tiles, LIMIT);
+        watch(&live.urls[0], tiles, RUN_TIMEOUT);
     }
 }
 
@@ -162,7 +162,7 @@ fn windows_that_would_be_resized_are_refused() {
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < LIMIT, "it does not come: {what}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "it does not come: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -183,7 +183,7 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
         SIZE[0],
         SIZE[1]
     ));
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     let told = outcome.describe();
     assert_eq!(outcome.status, Some(137), "{told}");
     assert!(
@@ -221,8 +221,8 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
     until("a picture of a tile", || picture.exists());
     let (right, _) = servers.remove(1);
     right.signal(Signal::KILL);
-    right.finish(LIMIT);
-    let outcome = running.finish(LIMIT);
+    right.finish(RUN_TIMEOUT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let last = Picture::read(&saved.join("frame-000400.png")).unwrap();
     let left = Picture::read(&shown.join("left/frame-000400.png")).unwrap();
@@ -236,6 +236,6 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
     assert!(fs::metadata(shown.join("right/frame-000400.png")).is_err());
     for (server, _) in servers {
         server.signal(Signal::TERM);
-        server.finish(LIMIT);
+        server.finish(RUN_TIMEOUT);
     }
 }

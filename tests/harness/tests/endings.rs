@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use mgn_tests::{programs, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 /// How soon the others must have noticed.
-const SOON: Duration = Duration::from_secs(10);
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Living processes below `parent`, with the words of their command lines.
 fn below(parent: u32) -> Vec<(u32, Vec<String>)> {
@@ -85,7 +85,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < LIMIT, "{what} does not happen");
+        assert!(start.elapsed() < RUN_TIMEOUT, "{what} does not happen");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -125,7 +125,7 @@ fn a_killed_worker_ends_its_program() {
     for transport in ["shm", "tcp"] {
         let running = gears(&stage, &["--transport", transport]);
         kill_workers(running.pid());
-        let outcome = running.finish(SOON);
+        let outcome = running.finish(NOTICE_TIMEOUT);
         assert!(
             outcome.status.is_some_and(|s| s != 0),
             "{}",
@@ -141,7 +141,7 @@ fn a_killed_server_ends_its_programs() {
     let running = gears(&stage, &[]);
     let worker = find(running.pid(), "worker").expect("a worker");
     kill(find(running.pid(), "server").expect("a server"));
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert!(
         outcome.status.is_some_and(|s| s != 0),
         "{}",
@@ -159,7 +159,7 @@ fn a_program_may_go_on_without_its_server() {
     thread::sleep(Duration::from_secs(2));
     let program = find(running.pid(), "glxgears").expect("the program goes on");
     running.signal(Signal::TERM);
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(128 + 15), "{}", outcome.describe());
     says_one_line(&outcome);
     assert!(gone(program));
@@ -195,7 +195,7 @@ fn a_program_that_asked_for_it_is_told_of_the_loss() {
     let stage = Stage::new();
     let (running, log) = loser(&stage, "killed", &[]);
     kill_workers(running.pid());
-    let outcome = running.finish(SOON);
+    let outcome = running.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(log).unwrap();
@@ -225,7 +225,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     });
 
     let (robust, robust_log) = loser(&stage, "loops", &there);
-    let outcome = robust.finish(SOON);
+    let outcome = robust.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     assert!(
@@ -239,7 +239,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     assert!(log.ends_with(TOLD), "{log}");
 
     let (ordinary, ordinary_log) = loser(&stage, "loops, ordinary", &there);
-    let outcome = ordinary.finish(SOON);
+    let outcome = ordinary.finish(NOTICE_TIMEOUT);
     assert_eq!(outcome.status, Some(1), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(ordinary_log).unwrap();
@@ -248,7 +248,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     // It goes on without a notification, and finds nothing to wait for either.
     let flags = ["--server", &address, "--on-loss", "continue"];
     let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
-    let outcome = blank.finish(LIMIT);
+    let outcome = blank.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
     let log = fs::read_to_string(blank_log).unwrap();
@@ -262,9 +262,9 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
         (pictures() > before + 5).then_some(())
     });
     bystander.signal(Signal::TERM);
-    bystander.finish(SOON);
+    bystander.finish(NOTICE_TIMEOUT);
     server.signal(Signal::TERM);
-    server.finish(SOON);
+    server.finish(NOTICE_TIMEOUT);
 }
 
 #[test]
@@ -283,14 +283,14 @@ fn a_program_that_wants_too_much_memory_is_told_and_goes_on() {
         .arg(programs("tests/conformance").join("context_kinds"))
         .args(["--scene", "full", "--out"])
         .arg(&folder);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let log = fs::read_to_string(folder.join("context_kinds.txt")).unwrap();
     let told = "a buffer: GL_OUT_OF_MEMORY\nsome buffers: 1\na texture: GL_OUT_OF_MEMORY\nall textures: 0\ndeleting: no error\n\
         a texture: GL_OUT_OF_MEMORY\nsome textures: 1\npixel: 0 255 0\n";
     assert!(log.contains(told), "{log}");
     server.signal(Signal::TERM);
-    server.finish(SOON);
+    server.finish(NOTICE_TIMEOUT);
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
             .filter(|(_, w)| w.contains(&"worker".into()))
             .count()
     };
-    let outcome = run("20").finish(LIMIT);
+    let outcome = run("20").finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     // The one for the next session, which comes a moment after a session has begun.
     let rest = || {
@@ -347,14 +347,14 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     let others: Vec<Running> = (0..4).map(|_| run("60")).collect();
     kill(find(victim.pid(), "glxgears").expect("the program"));
     for other in others {
-        let outcome = other.finish(LIMIT);
+        let outcome = other.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     }
     drop(victim);
     let after = rest();
     assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
     server.signal(Signal::TERM);
-    let outcome = server.finish(SOON);
+    let outcome = server.finish(NOTICE_TIMEOUT);
     assert!(outcome.status.is_some(), "{}", outcome.describe());
     assert!(!socket.exists(), "its socket is removed");
 }
@@ -372,7 +372,7 @@ fn anonymous(pid: u32) -> u64 {
 fn servers_say_why_they_cannot_listen() {
     let stage = Stage::new();
     let token = stage.folder().join("token");
-    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), RUN_TIMEOUT);
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp:{}", taken.local_addr().unwrap());
@@ -385,7 +385,7 @@ fn servers_say_why_they_cannot_listen() {
             .args(arguments)
             .env("XDG_CONFIG_HOME", &settings)
             .env_remove("MGN_TOKEN_FILE");
-        Outcome::of(&mut command, SOON)
+        Outcome::of(&mut command, NOTICE_TIMEOUT)
     };
     let token = token.to_str().unwrap();
     for (arguments, word) in [
@@ -419,7 +419,7 @@ fn a_server_that_is_not_there_is_one_line() {
     let address = format!("unix:{}", folder.join("nobody").display());
     let mut command: Command = stage.mgn();
     command.args(["run", "--server", &address, "--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert!(
         outcome.status.is_some_and(|s| s != 0),
         "{}",

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mgn_tests::{Outcome, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A token's file, which `mgn token new` makes.
 fn token(stage: &Stage) -> String {
@@ -29,7 +29,7 @@ fn ends_with_one_line(stage: &Stage, flags: &[&str], words: &[&str]) {
     for program in ["glxgears", "eglinfo"] {
         let mut mgn = stage.mgn();
         mgn.arg("run").args(flags).args(["--", program]);
-        let outcome = Outcome::of(&mut mgn, LIMIT);
+        let outcome = Outcome::of(&mut mgn, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
         assert!(!outcome.stdout.contains("visual"), "{}", outcome.describe());
         let lines: Vec<&str> = outcome.stderr.lines().collect();
@@ -54,7 +54,7 @@ fn a_program_whose_server_is_not_there_ends_with_one_line() {
         ends_with_one_line(&stage, &flags, &[words, server]);
         let mut mgn = stage.mgn();
         mgn.arg("run").args(flags).args(["--on-loss", "continue"]);
-        let goes_on = Outcome::of(mgn.args(["--", "glxgears"]), LIMIT);
+        let goes_on = Outcome::of(mgn.args(["--", "glxgears"]), RUN_TIMEOUT);
         assert_eq!(goes_on.status, Some(1), "{}", goes_on.describe());
         assert!(goes_on.stdout.contains("visual"), "{}", goes_on.describe());
     }
@@ -107,7 +107,7 @@ fn a_server_with_a_token_is_there_for_its_own_user_too() {
     ] {
         let mut mgn = stage.mgn();
         mgn.args(["run", "--frames", "3"]).args(flags);
-        let outcome = Outcome::of(mgn.args(["--", "glxgears"]), LIMIT);
+        let outcome = Outcome::of(mgn.args(["--", "glxgears"]), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     }
 }
@@ -166,7 +166,7 @@ fn a_forwarded_socket_leads_to_a_server() {
         let mut mgn = stage.mgn();
         mgn.args(["run", "--frames", "20", "--server"]);
         mgn.args([&format!("unix:{}", door.display()), "--", "glxgears"]);
-        let outcome = Outcome::of(&mut mgn, LIMIT);
+        let outcome = Outcome::of(&mut mgn, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         assert_eq!(outcome.stderr, "", "{}", outcome.describe());
         counts[n] = count.load(Ordering::Relaxed);
@@ -183,7 +183,7 @@ fn a_program_whose_token_is_refused_ends_with_one_line() {
     let [store, ours, other] = ["store", "ours", "other"].map(|name| folder.join(name));
     let [store, ours, other] = [store, ours, other].map(|path| path.display().to_string());
     let tokens = |words: &[&str]| {
-        let outcome = Outcome::of(stage.mgn().arg("token").args(words), LIMIT);
+        let outcome = Outcome::of(stage.mgn().arg("token").args(words), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     };
     tokens(&["new", "--store", &store, "--name", "ours", &ours]);
@@ -197,7 +197,7 @@ fn a_program_whose_token_is_refused_ends_with_one_line() {
     let welcome = |token| {
         let mut mgn = stage.mgn();
         mgn.args(["run", "--frames", "3"]).args(flags(token));
-        Outcome::of(mgn.args(["--", "glxgears"]), LIMIT)
+        Outcome::of(mgn.args(["--", "glxgears"]), RUN_TIMEOUT)
     };
     let outcome = welcome(&ours);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
@@ -257,7 +257,7 @@ fn a_program_whose_server_has_no_driver_ends_with_one_line() {
     // Its first renderer was started before.
     let mut mgn = stage.mgn();
     mgn.args(["run", "--frames", "3", "--server", &address]);
-    let outcome = Outcome::of(mgn.args(["--", "glxgears"]), LIMIT);
+    let outcome = Outcome::of(mgn.args(["--", "glxgears"]), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let words = ["libEGL.so.1 cannot be loaded", "install", &address];
     ends_with_one_line(&stage, &["--server", &address], &words);

@@ -66,7 +66,7 @@ struct Shots {
 }
 
 /// Frames 10, 20 and 30.
-const FEW: Shots = Shots {
+const FRAMES_10_20_30: Shots = Shots {
     frames: Some(30),
     every: 10,
     input: &[],
@@ -154,7 +154,7 @@ fn glmark2(program: &str) -> impl Iterator<Item = Option<Case>> + '_ {
 fn every_program_is_the_same() {
     let hundred = Shots {
         frames: Some(100),
-        ..FEW
+        ..FRAMES_10_20_30
     };
     let play = Shots {
         frames: Some(130),
@@ -163,7 +163,7 @@ fn every_program_is_the_same() {
     };
     let turn = Shots {
         input: &["10:xdotool mousemove 100 100 key Up", "20:xdotool key Up"],
-        ..FEW
+        ..FRAMES_10_20_30
     };
     let once = Shots {
         frames: Some(1),
@@ -186,19 +186,23 @@ fn every_program_is_the_same() {
     let love = love.to_str().expect("the path is text");
     let mut cases = vec![
         case("glxgears", "glxgears", &[], &hundred),
-        case("glxheads", "glxheads", &[], &FEW),
+        case("glxheads", "glxheads", &[], &FRAMES_10_20_30),
         case("glxdemo", "glxdemo", &[], &once),
         case("es2gears", "es2gears_x11", &[], &hundred),
-        case("love", "love", &[love], &FEW),
+        case("love", "love", &[love], &FRAMES_10_20_30),
         python("vtk_scenes", "vtk", &OWN),
         python("vtk_offscreen", "vtk", &OWN),
         python("moderngl_scene", "moderngl, numpy", &OWN),
-        python("pyglet_shapes", "pyglet", &FEW),
-        python("vispy_markers", "vispy, pyglet", &FEW),
+        python("pyglet_shapes", "pyglet", &FRAMES_10_20_30),
+        python("vispy_markers", "vispy, pyglet", &FRAMES_10_20_30),
         python("pygame_cube", "pygame, OpenGL", &turn),
-        python("qt_widget", "PyQt5.QtOpenGL", &FEW),
-        python("gtk3_area", "gi, OpenGL", &FEW),
-        python("gtk4_window", "gi; gi.require_version('Gtk', '4.0')", &FEW),
+        python("qt_widget", "PyQt5.QtOpenGL", &FRAMES_10_20_30),
+        python("gtk3_area", "gi, OpenGL", &FRAMES_10_20_30),
+        python(
+            "gtk4_window",
+            "gi; gi.require_version('Gtk', '4.0')",
+            &FRAMES_10_20_30,
+        ),
         python_of(pyvista, "pyvista_plot", "pyvista", &OWN),
         python_as("vtk_egl", pyvista, "vtk_offscreen", "vtk", &OWN),
         case("godot", "godot3", &godot, &ten),

@@ -16,7 +16,7 @@ use rustix::process::{kill_process, Pid, Signal};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A wall file: 2x2 tiles over a window of glxgears. Each pixel of the window covers `scale` pixels
 /// of the mural in each direction. `present` gives, in TOML, where each tile is shown.
@@ -64,7 +64,7 @@ fn quarter(of: &Picture, n: usize, scale: usize) -> Picture {
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < LIMIT, "it does not come: {what}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "it does not come: {what}");
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -97,7 +97,7 @@ fn each_head_shows_its_quarter() {
             });
         }
         running.signal(Signal::TERM);
-        running.finish(LIMIT);
+        running.finish(RUN_TIMEOUT);
         until("the windows go", || heads.iter().all(|h| h.windows() == 0));
     }
 }
@@ -179,7 +179,7 @@ fn heads_are_drawn_again_where_they_were_covered() {
     until("it is seen again", || shown() == want);
     kill_process(program, Signal::CONT).unwrap();
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn all_tiles_show_every_frame() {
         .args(["run", "--wall", &wall, "--frames", "10", "--save"])
         .arg(&saved)
         .args(["--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap().flatten();
@@ -237,7 +237,7 @@ fn tiles_between_bezels_show_what_lies_under_them() {
         ]);
         command.args(["--frames", "5", "--", "/usr/bin/env"]);
         command.args(still().assignments(None));
-        let outcome = Outcome::of(command.arg("glxgears"), LIMIT);
+        let outcome = Outcome::of(command.arg("glxgears"), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         // Tiles begin and end where pixels of the window do; of those, that on which the middle of
         // the tile's falls.
@@ -289,7 +289,7 @@ fn a_wall_takes_the_window_that_it_wants() {
             let mut command = stage.mgn();
             command.args(["run", "--wall", &wall, "--"]).arg(&program);
             command.args(["--scene", "three_windows", "--out"]);
-            let outcome = Outcome::of(command.arg(&drawn), LIMIT);
+            let outcome = Outcome::of(command.arg(&drawn), RUN_TIMEOUT);
             assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
             let name = format!("windows.three_windows.0.{nth}.ppm");
             let want = Picture::read(&drawn.join(name)).unwrap();
@@ -318,7 +318,7 @@ fn a_window_is_made_as_large_as_the_mural() {
         last.is_some_and(|picture| picture.is_ok_and(|picture| picture == want))
     });
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
 }
 
 /// The X server of one tile stops, and no other tile is more than one frame ahead of it.
@@ -353,7 +353,7 @@ fn a_head_that_stands_still_holds_all_others() {
         files.are_together();
     }
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
 }
 
 /// Frames that four tiles have shown as files, in a folder.
@@ -461,7 +461,7 @@ fn a_server_that_stands_still_holds_all_tiles() {
     files.wait_beyond(frame + 5);
     files.are_together();
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn what_cannot_be_shown_is_said_to_the_program() {
     let wall = wall(1, |n| targets[n].into());
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--frames", "3", "--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     let words = "no connection to the X server :4123";
     assert!(
         outcome.status != Some(0) && outcome.stderr.contains(words),
@@ -491,7 +491,7 @@ fn servers_show_programs_elsewhere_what_is_allowed() {
     let stage = Stage::new();
     let shown = stage.folder();
     let token = stage.folder().join("token");
-    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), RUN_TIMEOUT);
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let target = format!(r#"{{ files = "{}" }}"#, shown.display());
     let wall = wall(1, |_| target.clone());
@@ -516,7 +516,7 @@ fn servers_show_programs_elsewhere_what_is_allowed() {
         command
             .arg(&token)
             .args(["--frames", "5", "--", "glxgears"]);
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
         server.wait().unwrap();
         let refused = outcome.stderr.contains("may not be shown");
@@ -538,6 +538,6 @@ fn a_run_is_shown_in_browsers() {
         command.args(["run", "--viewer"]).args(flags);
         command.args(["--", "glxgears"]);
         let live = Live::start(command, 1);
-        watch(&live.urls[0], tiles, LIMIT);
+        watch(&live.urls[0], tiles, RUN_TIMEOUT);
     }
 }

@@ -17,7 +17,7 @@ use mgn_verify::Picture;
 use rustix::process::Signal;
 use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use support::networks::{self, Network};
-use support::{all_are_there, config, Site, LIMIT};
+use support::{all_are_there, config, Site, RUN_TIMEOUT};
 
 /// A desk with a cable to each of several hosts. Numbers of hosts are even where addresses are
 /// IPv4, and odd where they are IPv6.
@@ -99,13 +99,13 @@ fn inside(network: &Network, work: impl FnOnce() + Send) {
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < LIMIT, "it does not come: {what}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "it does not come: {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn finished(running: Running) {
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
@@ -146,7 +146,7 @@ fn a_host_that_goes_away_is_replaced_by_another() {
     wait_for(&disturbed, true);
     let last = some_more(&disturbed);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     let wanted = "tile 1,0 has a render server again";
     assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
     let one = drawing(hosts.site.stage.mgn(), &undisturbed, &[], last as u32);
@@ -178,8 +178,8 @@ fn a_viewer_is_reached_from_other_hosts() {
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap();
             assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-            Watcher::open(&live.urls[0], 2, LIMIT).sees(2);
-            let stranger = Watcher::open(&format!("{page}/#token=0123"), 2, LIMIT);
+            Watcher::open(&live.urls[0], 2, RUN_TIMEOUT).sees(2);
+            let stranger = Watcher::open(&format!("{page}/#token=0123"), 2, RUN_TIMEOUT);
             assert_eq!(stranger.is_left(), Some(WRONG_TOKEN));
         });
     }
@@ -234,7 +234,7 @@ fn tiles_are_shown_where_their_servers_are() {
         head.see([0, 0, 150, 300]) == right
     });
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
     until("the window goes", || head.windows() == 0);
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mgn_tests::{parent, processes, programs, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Which process is lost, and when.
 enum Loss {
@@ -28,9 +28,9 @@ enum Loss {
 use Loss::{All, At, Giver, Taker, Within};
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         (self.0 >> 33) as usize % limit
@@ -76,7 +76,7 @@ impl Show {
     /// process. Renderers in `but` do not count. None if the program ends first.
     fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
         let start = Instant::now();
-        while start.elapsed() < LIMIT && !self.has_ended() {
+        while start.elapsed() < RUN_TIMEOUT && !self.has_ended() {
             let all = self.renderers(command);
             let is_meant = |(pid, seen): &&(Pid, usize)| *seen >= times && !but.contains(pid);
             if let Some((pid, _)) = all.iter().find(is_meant) {
@@ -96,7 +96,7 @@ impl Show {
     fn wait(&self) {
         let start = Instant::now();
         while !self.has_ended() || !holders(&self.traces).is_empty() {
-            assert!(start.elapsed() < LIMIT, "it does not end");
+            assert!(start.elapsed() < RUN_TIMEOUT, "it does not end");
             thread::sleep(Duration::from_millis(10));
         }
         let runs = format!("run-{}-", self.running.pid());
@@ -119,7 +119,7 @@ impl Show {
 }
 
 /// Stops a process where it is, until the others wait for it, and kills it.
-fn kill(victim: Pid, dice: &mut Dice) {
+fn kill(victim: Pid, dice: &mut Random) {
     // It may have ended already.
     let _ = kill_process(victim, Signal::STOP);
     thread::sleep(Duration::from_millis(dice.below(100) as u64));
@@ -162,7 +162,7 @@ fn a_renderer_may_be_lost_at_any_moment() {
     ];
     let mut losses = 0;
     for (seed, ((program, scene, times), loss)) in cases.into_iter().enumerate() {
-        let mut dice = Dice(seed as u64 + 1);
+        let mut dice = Random(seed as u64 + 1);
         let show = Show::start(&stage, program, scene, times);
         let victim = match loss {
             Within(time) => {
@@ -188,7 +188,7 @@ fn a_renderer_may_be_lost_at_any_moment() {
         };
         victim.into_iter().for_each(|pid| kill(pid, &mut dice));
         show.wait();
-        let outcome = show.running.finish(LIMIT);
+        let outcome = show.running.finish(RUN_TIMEOUT);
         let said = |words| outcome.stderr.matches(words).count();
         let ends = [
             "the program ends",

@@ -12,7 +12,7 @@ use mgn_tests::{camera, children, programs, wall_file, Live, Outcome, Running, S
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Four servers, each of which draws a tile, and what makes a program use them.
 struct Four {
@@ -32,7 +32,7 @@ impl Four {
             let name = SocketAddr::from_abstract_name(name).unwrap();
             let start = Instant::now();
             while UnixStream::connect_addr(&name).is_err() {
-                assert!(start.elapsed() < LIMIT, "{address} does not listen");
+                assert!(start.elapsed() < RUN_TIMEOUT, "{address} does not listen");
                 std::thread::sleep(Duration::from_millis(20));
             }
             arguments.extend(["--server".into(), address]);
@@ -59,7 +59,7 @@ impl Four {
     fn kill(&mut self, tile: usize) {
         let server = self.servers[tile].take().unwrap();
         server.signal(Signal::KILL);
-        server.finish(LIMIT);
+        server.finish(RUN_TIMEOUT);
     }
 }
 
@@ -87,7 +87,7 @@ fn questions_are_answered(name: &str, flags: &[&str]) {
     let folder = stage.folder();
     let mut direct = stage.direct(&program);
     direct.args(arguments(&folder)).args(["--times", TIMES]);
-    let outcome = Outcome::of(&mut direct, LIMIT);
+    let outcome = Outcome::of(&mut direct, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let wanted = fs::read_to_string(folder.join("checked_frames.txt")).unwrap();
 
@@ -109,7 +109,7 @@ fn questions_are_answered(name: &str, flags: &[&str]) {
         four.kill(tile);
         seen = progress(seen, length);
     }
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     for tile in ["0,0", "1,0", "1,1"] {
         let wanted = format!("the render server of tile {tile} is lost");
@@ -151,7 +151,7 @@ fn a_successor_waits_for_its_snapshot() {
     std::thread::sleep(Duration::from_millis(1700));
     assert_eq!(sessions(), 1);
     fs::remove_file(&counts).unwrap();
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
@@ -185,7 +185,7 @@ fn a_tile_is_filled_while_results_are_asked_for() {
     };
     progress(progress(0, asked), asked);
     fs::remove_file(&polls).unwrap();
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let wanted = "tile 0,1 has a render server again";
     assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
@@ -210,7 +210,7 @@ fn what_a_lost_tile_counts_is_missing() {
     let seen = progress(progress(0, length), length);
     four.kill(3);
     progress(seen, length);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let log = fs::read_to_string(&log).unwrap();
     let counted: Vec<&str> = log
@@ -236,7 +236,7 @@ fn a_wall_without_servers_ends() {
     (0..3).for_each(|tile| four.kill(tile));
     progress(seen, frames);
     four.kill(3);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_ne!(outcome.status, Some(0), "{}", outcome.describe());
     let end = "the render server is lost";
     assert!(outcome.stderr.contains(end), "{}", outcome.describe());
@@ -275,12 +275,12 @@ fn a_lost_tile_is_a_hole_in_the_picture() {
         picture.pixels
     };
     let (undisturbed, disturbed) = (stage.folder(), stage.folder());
-    let outcome = run(&undisturbed).finish(LIMIT);
+    let outcome = run(&undisturbed).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let running = run(&disturbed);
     progress(0, || fs::read_dir(&disturbed).unwrap().count() as u64);
     four.kill(1);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let (wanted, found) = (last(&undisturbed), last(&disturbed));
     let pixels = wanted.chunks_exact(3).zip(found.chunks_exact(3));
@@ -334,12 +334,12 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     let last = u64::from(FRAMES).max(progress(frames() + 5, frames)) - 2;
     progress(last + 1, frames);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     for tile in ["0,0", "1,0"] {
         let wanted = format!("tile {tile} has a render server again");
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
-    let outcome = run(&undisturbed, last as u32).finish(LIMIT);
+    let outcome = run(&undisturbed, last as u32).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -369,12 +369,13 @@ fn another_gives_what_a_lost_one_was_to_give() {
     wait_for(&disturbed, true);
     let last = some_more(&disturbed);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     for tile in ["0,0", "1,0"] {
         let wanted = format!("tile {tile} has a render server again");
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
-    let outcome = drawing(stage.mgn(), &undisturbed, &["--wall", "2x2"], last as u32).finish(LIMIT);
+    let outcome =
+        drawing(stage.mgn(), &undisturbed, &["--wall", "2x2"], last as u32).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -399,13 +400,13 @@ fn tiles_of_offset_tiling_are_filled() {
     }
     let last = some_more(&disturbed);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     for tile in ["0,1", "0,0"] {
         let wanted = format!("tile {tile} has a render server again");
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
     let wall = [&["--wall", "2x2"], &offset[..]].concat();
-    let outcome = drawing(stage.mgn(), &undisturbed, &wall, last as u32).finish(LIMIT);
+    let outcome = drawing(stage.mgn(), &undisturbed, &wall, last as u32).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -420,7 +421,7 @@ fn pages_are_told_which_tile_is_lost() {
     command.args(["run", "--viewer"]).args(&four.arguments);
     command.args(["--", "glxgears"]);
     let live = Live::start(command, 1);
-    let mut page = Watcher::open(&live.urls[0], 4, LIMIT);
+    let mut page = Watcher::open(&live.urls[0], 4, RUN_TIMEOUT);
     page.sees(4);
     four.kill(1);
     page.is_told(&["live", "lost", "live", "live"]);
@@ -447,7 +448,7 @@ fn a_viewer_outlives_a_program() {
     viewer.args(["viewer", "--feeds", &feeds, "--wall"]);
     viewer.arg(&wall).env("MGN_LOG", "warn");
     let viewer = Live::viewer(viewer);
-    let mut page = Watcher::open(&viewer.urls[0], 2, LIMIT);
+    let mut page = Watcher::open(&viewer.urls[0], 2, RUN_TIMEOUT);
     for _ in 0..2 {
         let mut command = stage.mgn();
         command.args(["run", "--wall", &wall, "--", "glxgears"]);
@@ -543,14 +544,14 @@ fn a_replica_goes_on_without_the_other_wall() {
     let frames = || fs::read_dir(&shown).map_or(0, |files| files.count() as u64);
     let seen = progress(2, frames);
     left.signal(Signal::KILL);
-    left.finish(LIMIT);
+    left.finish(RUN_TIMEOUT);
     let last = progress(frames().max(seen) + 5, frames) - 2;
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     let wanted = "the render server of tile 0,0 is lost";
     assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
     let saved = undisturbed.display().to_string();
-    let outcome = run(&["--save", &saved], last).finish(LIMIT);
+    let outcome = run(&["--save", &saved], last).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&shown, last), picture(&undisturbed, last));
 }
@@ -563,7 +564,7 @@ fn desk() -> String {
 
 fn end(server: Running) {
     server.signal(Signal::KILL);
-    server.finish(LIMIT);
+    server.finish(RUN_TIMEOUT);
 }
 
 /// A server that comes on line somewhere else takes the tile of one that has gone, also with a
@@ -594,11 +595,12 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     wait_for(&disturbed, true);
     let last = some_more(&disturbed);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     let wanted = "tile 1,0 has a render server again";
     let times = outcome.stderr.matches(wanted).count();
     assert_eq!(times, 2, "{}", outcome.describe());
-    let outcome = drawing(stage.mgn(), &undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
+    let outcome =
+        drawing(stage.mgn(), &undisturbed, &["--wall", "2x1"], last as u32).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -632,7 +634,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     wait_for(&folder, false);
     wait_for(&folder, true);
     running.signal(Signal::TERM);
-    let outcome = running.finish(LIMIT);
+    let outcome = running.finish(RUN_TIMEOUT);
     let unfit = format!(
         "no server takes over tile 1,0 yet: the server at {}-odd",
         site.home

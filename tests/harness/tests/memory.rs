@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mgn_tests::{programs, Outcome, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 /// All of the process, the client library and the memory that it shares with the server included.
 const MOST_KB: u64 = 100 * 1024;
 
@@ -22,7 +22,7 @@ fn long_runs_and_many_uploads_take_little_memory() {
             .arg(programs("tests/conformance").join("memory"))
             .arg("--out")
             .arg(stage.folder());
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let peaks: Vec<u64> = outcome
             .stderr

@@ -4,7 +4,7 @@ mod support;
 
 use mgn_tests::{Outcome, Running};
 use support::networks::{self, Network};
-use support::{all_are_there, config, Site, LIMIT};
+use support::{all_are_there, config, Site, RUN_TIMEOUT};
 
 /// The error of a program that has lost a server: one line.
 fn loss(outcome: &Outcome) -> String {
@@ -33,7 +33,7 @@ fn headless_runs_have_displays_of_their_own() {
         .iter()
         .map(|network| Running::start(&mut site.mgn(network, &run)));
     for run in runs.collect::<Vec<_>>() {
-        let outcome = run.finish(LIMIT);
+        let outcome = run.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     }
 }
@@ -109,7 +109,7 @@ fn a_wall_has_near_and_far_servers() {
     drop(running);
     let (running, _) = site.draw(&desk, ["--server", "tcp:[fd77:22::2]:7500"]);
     networks::ip(two.pid(), "link set two down");
-    let said = loss(&running.finish(LIMIT));
+    let said = loss(&running.finish(RUN_TIMEOUT));
     assert!(said.contains("[fd77:22::2]:7500"), "{said}");
 }
 
@@ -158,7 +158,7 @@ fn a_relay_carries_to_who_cannot_be_reached() {
 
     let node_itself = ["--server", "tls:10.77.32.2:7500"];
     let arguments = [&["run"], &node_itself[..], &["--", "glxgears"]].concat();
-    let outcome = Outcome::of(&mut site.mgn(&desk, &arguments), LIMIT);
+    let outcome = Outcome::of(&mut site.mgn(&desk, &arguments), RUN_TIMEOUT);
     assert!(
         loss(&outcome).contains("unreachable"),
         "{}",
@@ -175,7 +175,7 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     let (running, _) = site.draw(&desk, ["--server", &at]);
     // The relay dies.
     site.running.remove(1);
-    let said = loss(&running.finish(LIMIT));
+    let said = loss(&running.finish(RUN_TIMEOUT));
     assert!(said.contains(&at), "{said}");
 
     site.start(&head, &relay);
@@ -183,6 +183,6 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     let (running, _) = site.draw(&desk, ["--server", &at]);
     // The server's machine does.
     networks::ip(node.pid(), "link set in down");
-    let said = loss(&running.finish(LIMIT));
+    let said = loss(&running.finish(RUN_TIMEOUT));
     assert!(said.contains(&at), "{said}");
 }

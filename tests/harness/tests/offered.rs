@@ -8,7 +8,7 @@ use std::time::Duration;
 use mgn_tests::{root, Outcome, Stage};
 use serde::Deserialize;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An API, and fewer extensions than any llvmpipe has of it.
 const APIS: [(&str, usize); 4] = [
@@ -91,7 +91,7 @@ fn faults(compared: &[Compared], withheld: &BTreeMap<String, String>) -> Vec<Str
 #[test]
 fn programs_are_given_what_the_driver_has() {
     let stage = Stage::new();
-    let outcome = Outcome::of(stage.mgn().args(["info", "--gl", "--json"]), LIMIT);
+    let outcome = Outcome::of(stage.mgn().args(["info", "--gl", "--json"]), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let compared: Vec<Compared> =
         serde_json::from_str(&outcome.stdout).unwrap_or_else(|e| panic!("{e}: {}", outcome.stdout));

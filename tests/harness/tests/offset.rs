@@ -6,7 +6,7 @@ use std::time::Duration;
 use mgn_tests::{camera, compare_all, programs, wall_file, Case, Outcome, Stage, Tile};
 use mgn_verify::{Camera, Picture};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Four tiles of a mural that is larger one way than a viewport of llvmpipe.
 fn strip([width, height]: [u32; 2]) -> String {
@@ -28,7 +28,7 @@ fn what_is_drawn_is_where_it_belongs() {
     let mut command = stage.mgn();
     command.args(["verify", "--frames", "5", "--wall", "3x2"]);
     command.args(["--tiling", "offset", "--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     // Colours are rounded differently in some pixels, of which no frame has many.
     let close = |line: &str| {
         let count = line.split_whitespace().nth(1).and_then(|n| n.parse().ok());
@@ -106,14 +106,14 @@ fn is_four_times_its_half(size: [u32; 2], least: usize) {
     let geometry = |size: [u32; 2]| format!("{}x{}", size[0], size[1]);
     command.args(["-geometry", &geometry(size.map(|side| side / 2))]);
     command.envs(camera.environment(Some(&direct)));
-    let half = Outcome::of(&mut command, LIMIT);
+    let half = Outcome::of(&mut command, RUN_TIMEOUT);
     let saved = stage.folder();
     let mut command = stage.mgn();
     command.args(["run", "--wall", &strip(size), "--save"]);
     command.arg(&saved).args(["--", "/usr/bin/env"]);
     command.args(camera.assignments(None));
     command.args(["glxgears", "-geometry", &geometry(size)]);
-    let drawn = Outcome::of(&mut command, LIMIT);
+    let drawn = Outcome::of(&mut command, RUN_TIMEOUT);
     let read = |file: &Path| {
         Picture::read(file)
             .unwrap_or_else(|error| panic!("{error}: {} {}", half.describe(), drawn.describe()))

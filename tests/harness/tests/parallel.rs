@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mgn_tests::{programs, wall_file, Outcome, Running, Stage, Tile};
 use mgn_verify::Picture;
 
-const LIMIT: Duration = Duration::from_secs(300);
+const RUN_TIMEOUT: Duration = Duration::from_secs(300);
 /// Width and height of the programs' windows.
 const SIZE: u32 = 256;
 
@@ -45,7 +45,7 @@ impl<'a> Shared<'a> {
         let server = Running::start(stage.mgn().args(["server", "--listen", &address]));
         let start = Instant::now();
         while !socket.exists() {
-            assert!(start.elapsed() < LIMIT, "the server does not start");
+            assert!(start.elapsed() < RUN_TIMEOUT, "the server does not start");
             thread::sleep(Duration::from_millis(10));
         }
         Shared {
@@ -92,7 +92,7 @@ impl<'a> Shared<'a> {
             Running::start(&mut command)
         };
         let running: Vec<Running> = folders.iter().enumerate().map(start).collect();
-        let outcomes = running.into_iter().map(|r| r.finish(LIMIT)).collect();
+        let outcomes = running.into_iter().map(|r| r.finish(RUN_TIMEOUT)).collect();
         Left { folders, outcomes }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Shared<'a> {
         let mut command = self.stage.direct(program());
         command.args(["--scene", scene, "--out"]).arg(&out);
         more(&mut command);
-        well(&Outcome::of(&mut command, LIMIT));
+        well(&Outcome::of(&mut command, RUN_TIMEOUT));
         out
     }
 }
@@ -229,7 +229,9 @@ fn frames_that_one_hands_over_show_what_all_have_drawn() {
             Running::start(&mut command)
         };
         let running: Vec<Running> = (0..ranks).map(start).collect();
-        running.into_iter().for_each(|r| well(&r.finish(LIMIT)));
+        running
+            .into_iter()
+            .for_each(|r| well(&r.finish(RUN_TIMEOUT)));
         let mut files: Vec<PathBuf> = fs::read_dir(&folders[0])
             .expect("saved frames")
             .map(|entry| entry.expect("a file").path())
@@ -358,7 +360,7 @@ fn alone_of_two(shared: &Shared<'_>, name: &str) -> Command {
 fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
     let stage = Stage::new();
     let shared = Shared::new(&stage);
-    let outcome = Outcome::of(&mut alone_of_two(&shared, "one"), LIMIT);
+    let outcome = Outcome::of(&mut alone_of_two(&shared, "one"), RUN_TIMEOUT);
     says(&outcome, "only 1 of 2 programs have come within 1 s");
     // Nor is there anything left of it that others could stumble over.
     shared.all("one", "interleaved", 2, |_| ()).well();
@@ -392,7 +394,9 @@ fn tiles_show_the_last_frame_of_all_programs() {
             Running::start(&mut command)
         };
         let running: Vec<Running> = (0..ranks).map(start).collect();
-        running.into_iter().for_each(|r| well(&r.finish(LIMIT)));
+        running
+            .into_iter()
+            .for_each(|r| well(&r.finish(RUN_TIMEOUT)));
         // One that is late is left out if a newer one is shown already.
         let last = |tile: u32| {
             let files = fs::read_dir(folder.join(tile.to_string())).expect("pictures");
@@ -422,7 +426,7 @@ fn a_server_that_is_lost_ends_all_programs_of_a_window() {
     thread::sleep(Duration::from_secs(1));
     drop(other.server.take());
     for program in running {
-        let outcome = program.finish(LIMIT);
+        let outcome = program.finish(RUN_TIMEOUT);
         let told = outcome.stderr.contains("mgn: the render server is lost");
         assert!(told && outcome.status == Some(1), "{}", outcome.describe());
     }
@@ -447,7 +451,10 @@ fn programs_of_a_window_name_the_same_wall() {
             Running::start(&mut command)
         })
         .collect::<Vec<_>>();
-    let outcomes: Vec<Outcome> = programs.into_iter().map(|r| r.finish(LIMIT)).collect();
+    let outcomes: Vec<Outcome> = programs
+        .into_iter()
+        .map(|r| r.finish(RUN_TIMEOUT))
+        .collect();
     let said = |outcome: &Outcome| outcome.stderr.contains("a wall with other tiles");
     assert!(
         outcomes.iter().any(said),
@@ -463,7 +470,7 @@ fn a_window_needs_a_server_that_others_can_name() {
     let stage = Stage::new();
     let mut command = stage.mgn();
     command.args(["run", "--shared-window", "x", "--", "glxinfo"]);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
     assert!(
         outcome.stderr.contains("--shared-window needs --server"),

@@ -9,7 +9,7 @@ use mgn_verify::Picture;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The upper left corner of the X server's screen.
 fn screenshot(stage: &Stage, width: u16, height: u16) -> Picture {
@@ -69,7 +69,7 @@ fn saved_frames_are_the_pictures() {
         .args(options)
         .arg("--dump")
         .arg(format!("10:{}", dump.display()));
-    let outcome = Outcome::of(&mut direct, LIMIT);
+    let outcome = Outcome::of(&mut direct, RUN_TIMEOUT);
     let want = Picture::read(&dump).unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
     for present in ["window", "none"] {
         let save = stage.folder();
@@ -77,7 +77,7 @@ fn saved_frames_are_the_pictures() {
         command
             .args(["run", "--present", present, "--every", "5", "--save"])
             .arg(&save);
-        let outcome = Outcome::of(command.arg("--").arg(&rings).args(options), LIMIT);
+        let outcome = Outcome::of(command.arg("--").arg(&rings).args(options), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let mut names: Vec<_> = fs::read_dir(&save)
             .unwrap()
@@ -106,7 +106,7 @@ fn frames_ends_the_program_after_so_many() {
             "--stats-json",
         ])
         .arg(&stats);
-    let outcome = Outcome::of(command.args(["--", "glxgears"]), LIMIT);
+    let outcome = Outcome::of(command.args(["--", "glxgears"]), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let figures: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(stats).unwrap()).unwrap();

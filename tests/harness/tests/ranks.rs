@@ -12,7 +12,7 @@ use mgn_verify::Picture;
 use rustix::process::Signal;
 
 /// More than anything takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// `iso_demo` with little to draw.
 fn demo(command: &mut Command) -> &mut Command {
@@ -30,7 +30,7 @@ fn run(stage: &Stage, words: &str, folder: &Path, program: &[&str]) -> Outcome {
     command.env("MGN_COMPRESS", "1");
     command.arg("--save").arg(folder);
     demo(&mut command).args(program);
-    Outcome::of(&mut command, LIMIT)
+    Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
 /// The bytes of all frames.
@@ -95,7 +95,7 @@ fn slices_are_blended_in_their_order() {
         command.arg("--save").arg(&folder).arg("--");
         command.arg(programs("demos").join("volume"));
         command.args(["--frames", "2", "--size", "160x120"]);
-        let outcome = Outcome::of(command.args(program), LIMIT);
+        let outcome = Outcome::of(command.args(program), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{words}: {}", outcome.describe());
         picture(&folder, 2)
     };
@@ -122,7 +122,7 @@ fn failure(stage: &Stage, words: &str, script: &str) -> Outcome {
     let mut command = stage.mgn();
     command.arg("run").args(words.split_whitespace());
     command.args(["--", "sh", "-c", &script]);
-    Outcome::of(&mut command, LIMIT)
+    Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
 /// One line says what was wrong, whichever ranks have found it.
@@ -219,7 +219,7 @@ fn nothing_is_left_behind() {
     let start = Instant::now();
     while left().len() < 5 {
         assert!(
-            start.elapsed() < LIMIT && !running.has_ended(),
+            start.elapsed() < RUN_TIMEOUT && !running.has_ended(),
             "{:?}",
             left()
         );
@@ -227,7 +227,7 @@ fn nothing_is_left_behind() {
     }
     running.signal(Signal::KILL);
     while !left().is_empty() {
-        assert!(start.elapsed() < LIMIT, "{:?}", left());
+        assert!(start.elapsed() < RUN_TIMEOUT, "{:?}", left());
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -259,7 +259,7 @@ fn wrong_words_are_explained() {
     ] {
         let mut command = stage.mgn();
         command.arg("run").args(words.split_whitespace());
-        let outcome = Outcome::of(command.args(["--", "true"]), LIMIT);
+        let outcome = Outcome::of(command.args(["--", "true"]), RUN_TIMEOUT);
         let told = outcome.describe();
         assert!(
             outcome.status.is_some_and(|status| status > 0),
@@ -295,7 +295,7 @@ fn launchers_of_mpi_start_ranks_too() {
         command.args(["run", "--composite", "depth", "--save"]);
         demo(command.arg(&folder));
         command.args(["--size", "200x100", "--part", "%r/%n"]);
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(
             outcome.status,
             Some(0),
@@ -328,7 +328,7 @@ fn ranks_of_slurm_find_each_other() {
     };
     let ranks = ["2", "1", "0"].map(rank);
     for (number, rank) in ranks.into_iter().enumerate() {
-        let outcome = rank.finish(LIMIT);
+        let outcome = rank.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{number}: {}", outcome.describe());
     }
     assert!(frames(&merged) == frames(&wanted), "other pictures");
@@ -351,18 +351,18 @@ fn ranks_of_several_hosts_share_a_secret() {
         command.envs(token.map(|token| ("MGN_TOKEN_FILE", token)));
         Running::start(&mut command)
     };
-    let outcome = rank("0", None).finish(LIMIT);
+    let outcome = rank("0", None).finish(RUN_TIMEOUT);
     assert!(
         outcome.stderr.contains("need a secret"),
         "{}",
         outcome.describe()
     );
-    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), RUN_TIMEOUT);
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let other = rank("1", Some(&token));
-    let outcome = rank("0", Some(&token)).finish(LIMIT);
+    let outcome = rank("0", Some(&token)).finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-    let other = other.finish(LIMIT);
+    let other = other.finish(RUN_TIMEOUT);
     assert_eq!(other.status, Some(0), "{}", other.describe());
     assert!(frames(&merged) == frames(&wanted), "other pictures");
 }

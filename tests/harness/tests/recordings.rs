@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use mgn_tests::{camera, programs, Outcome, Stage};
 
-const LIMIT: Duration = Duration::from_secs(180);
+const RUN_TIMEOUT: Duration = Duration::from_secs(180);
 
 fn finished(command: &mut Command) -> Outcome {
-    let outcome = Outcome::of(command, LIMIT);
+    let outcome = Outcome::of(command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     outcome
 }
@@ -130,7 +130,7 @@ fn what_is_no_whole_recording_is_one_clear_line() {
     ] {
         let file = folder.join(what);
         std::fs::write(&file, bytes).expect("the disk has room");
-        let outcome = Outcome::of(stage.mgn().arg("replay").arg(&file), LIMIT);
+        let outcome = Outcome::of(stage.mgn().arg("replay").arg(&file), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(1), "{what}: {}", outcome.describe());
         let said = outcome.stderr.trim();
         assert_eq!(said.lines().count(), 1, "{what}: {said}");

@@ -8,7 +8,7 @@ use mgn_tests::{
 };
 use mgn_verify::{Camera, Picture};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A wall over a window of 300 x 300 pixels, `columns` x `columns` tiles that go to files in
 /// `folder`.
@@ -49,7 +49,7 @@ fn walls_show_one_program() {
     let direct = stage.folder();
     let mut command = stage.direct("glxgears");
     command.envs(camera.environment(Some(&direct)));
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     let (saved, four, one) = (stage.folder(), stage.folder(), stage.folder());
     let mut command = stage.mgn();
     command
@@ -59,7 +59,7 @@ fn walls_show_one_program() {
         .args(["--", "/usr/bin/env"])
         .args(camera.assignments(None))
         .arg("glxgears");
-    let drawn = Outcome::of(&mut command, LIMIT);
+    let drawn = Outcome::of(&mut command, RUN_TIMEOUT);
     // The last frames may be under way when the program ends.
     for frame in 1..=FRAMES - 3 {
         let read = |file: PathBuf| {
@@ -108,6 +108,6 @@ fn walls_are_shown_in_browsers() {
         .args(["--wall", "2x2", "--wall", "1x1", "--", "glxgears"]);
     let live = Live::start(command, 2);
     for (url, tiles) in live.urls.iter().zip([4, 1]) {
-        watch(url, tiles, LIMIT);
+        watch(url, tiles, RUN_TIMEOUT);
     }
 }

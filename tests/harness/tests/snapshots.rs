@@ -9,7 +9,7 @@ use std::time::Duration;
 use mgn_tests::{in_parallel, programs, Outcome, Stage};
 use serde_json::Value;
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Longer recordings are left out: they ask for every parameter there is.
 const MOST_MESSAGES: u64 = 3000;
@@ -120,7 +120,7 @@ fn across(stage: &Stage, folder: &Path, name: &str) -> (usize, Option<String>) {
         .arg(folder.join(name))
         .arg("--out")
         .arg(&out);
-    Outcome::of(&mut command, LIMIT);
+    Outcome::of(&mut command, RUN_TIMEOUT);
     let whole = match replay(stage, &recording, 0, "skip") {
         Err(_) if known => return (0, None),
         Err(why) if why.contains(LACKING) && assumes => return (0, None),
@@ -178,7 +178,7 @@ fn replay(
         .args(["--from", &from.to_string(), "--middle", middle])
         .arg("--save")
         .arg(&folder);
-    let outcome = Outcome::of(&mut command, LIMIT);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
     if outcome.status != Some(0) {
         return Err(outcome.describe());
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 use mgn_tests::{camera, programs, Outcome, Stage};
 use mgn_verify::Picture;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn finished(command: &mut Command) -> Outcome {
-    let outcome = Outcome::of(command, LIMIT);
+    let outcome = Outcome::of(command, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     outcome
 }
@@ -97,7 +97,10 @@ fn stages_look_in_the_programs_process() {
         assert_eq!(calls(&read("table"), "mgnSwapBuffers"), frames as u64);
     }
     let saves = ["run", "--client-spu", "save:dir=pictures", "--", "true"];
-    let refused = Outcome::of(stage.mgn().current_dir(stage.folder()).args(saves), LIMIT);
+    let refused = Outcome::of(
+        stage.mgn().current_dir(stage.folder()).args(saves),
+        RUN_TIMEOUT,
+    );
     assert_eq!(refused.status, Some(125), "{}", refused.describe());
     assert!(refused.stderr.contains("--spu"), "{}", refused.describe());
 }
@@ -305,7 +308,7 @@ fn sessions_have_files_of_their_own_and_leave_them_when_the_server_ends() {
         folder.join("table-3.txt").exists()
     });
     server.signal(rustix::process::Signal::TERM);
-    let outcome = server.finish(LIMIT);
+    let outcome = server.finish(RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     drop(last);
     for name in ["table.txt", "table-2.txt", "table-3.txt"] {
@@ -317,7 +320,7 @@ fn sessions_have_files_of_their_own_and_leave_them_when_the_server_ends() {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !holds() {
-        assert!(start.elapsed() < LIMIT, "{what}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

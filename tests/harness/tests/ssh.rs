@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use mgn_tests::{camera, processes, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 /// The silence after which a connection counts as lost in these tests, in seconds.
 const SILENCE: &str = "6";
 
@@ -126,7 +126,7 @@ impl Host {
         };
         let start = Instant::now();
         while left() != (0, Vec::new()) {
-            assert!(start.elapsed() < LIMIT, "{:?} are left", left());
+            assert!(start.elapsed() < RUN_TIMEOUT, "{:?} are left", left());
             thread::sleep(Duration::from_millis(100));
         }
     }
@@ -137,7 +137,7 @@ impl Host {
             (!processes().any(|pid| self.is_ours(pid))).then_some(())
         });
         let next = ["run", "--transport", "null", "--headless", "--", "true"];
-        let outcome = Outcome::of(&mut self.mgn(&next), LIMIT);
+        let outcome = Outcome::of(&mut self.mgn(&next), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         self.is_clean();
     }
@@ -164,7 +164,7 @@ impl Host {
         let is_it = |pid: u32| self.is_ours(pid) && words(pid).starts_with("glxgears");
         let start = Instant::now();
         while !processes().any(is_it) {
-            if running.has_ended() || start.elapsed() > LIMIT {
+            if running.has_ended() || start.elapsed() > RUN_TIMEOUT {
                 let outcome = running.finish(Duration::from_secs(1));
                 panic!("glxgears does not start: {}", outcome.describe());
             }
@@ -301,7 +301,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < LIMIT, "{what} does not happen");
+        assert!(start.elapsed() < RUN_TIMEOUT, "{what} does not happen");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -325,7 +325,7 @@ fn a_program_is_rendered_over_there() {
     let mut verify = host.mgn(&[
         "verify", "--ssh", "there", "--frames", "5", "--", "glxgears",
     ]);
-    let outcome = Outcome::of(&mut verify, LIMIT);
+    let outcome = Outcome::of(&mut verify, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     host.is_clean();
     let script = [
@@ -338,7 +338,7 @@ fn a_program_is_rendered_over_there() {
         "-c",
         "exit 9",
     ];
-    let outcome = Outcome::of(&mut host.mgn(&script), LIMIT);
+    let outcome = Outcome::of(&mut host.mgn(&script), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(9), "{}", outcome.describe());
     host.is_clean();
 }
@@ -353,7 +353,7 @@ fn a_program_over_there_is_shown_here() {
     let script = "echo $SSH_CONNECTION; echo $DISPLAY; exec \"$@\"";
     let mut arguments = vec!["ssh", "there", "--frames", "3", "--save", &save, "--"];
     arguments.extend(["sh", "-c", script, "it's", "glxgears"]);
-    let outcome = Outcome::of(&mut host.mgn(&arguments), LIMIT);
+    let outcome = Outcome::of(&mut host.mgn(&arguments), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let mut lines = outcome.stdout.lines();
     assert!(
@@ -366,7 +366,7 @@ fn a_program_over_there_is_shown_here() {
     assert_eq!(frames(Path::new(&save)), 3, "{}", outcome.describe());
     host.is_clean();
     let fails = ["ssh", "there", "--headless", "--", "sh", "-c", "exit 9"];
-    let outcome = Outcome::of(&mut host.mgn(&fails), LIMIT);
+    let outcome = Outcome::of(&mut host.mgn(&fails), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(9), "{}", outcome.describe());
     host.is_clean();
 }
@@ -386,7 +386,7 @@ fn nothing_is_left_behind() {
     ] {
         let running = host.gears(arguments);
         running.signal(signal);
-        let outcome = running.finish(LIMIT);
+        let outcome = running.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, status, "{}", outcome.describe());
         match signal {
             Signal::KILL => host.is_clean_after_the_next_run(),
@@ -415,7 +415,7 @@ fn a_silent_connection_counts_as_lost() {
             processes().find(holds).is_none().then_some(())
         });
         kill_process(control, Signal::KILL).unwrap();
-        let outcome = running.finish(LIMIT);
+        let outcome = running.finish(RUN_TIMEOUT);
         assert_ne!(outcome.status, Some(0), "{}", outcome.describe());
         host.is_clean_after_the_next_run();
     }
@@ -453,7 +453,7 @@ fn what_is_missing_over_there_is_said() {
         ),
     ];
     for (arguments, words) in cases {
-        let outcome = Outcome::of(&mut host.mgn(arguments), LIMIT);
+        let outcome = Outcome::of(&mut host.mgn(arguments), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
         let said = ours(&outcome);
         assert_eq!(said.len(), 1, "{}", outcome.describe());
@@ -465,7 +465,7 @@ fn what_is_missing_over_there_is_said() {
     // A program that cannot reach its server says so, and nothing else.
     let outcome = Outcome::of(
         &mut host.mgn(&["run", "--ssh", "there", "--", "glxgears"]),
-        LIMIT,
+        RUN_TIMEOUT,
     );
     assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
     assert!(outcome.stderr.contains("ssh"), "{}", outcome.describe());
@@ -477,7 +477,7 @@ fn a_host_without_x_forwarding_is_told_so() {
     let Some(host) = Host::new("X11Forwarding no\n") else {
         return;
     };
-    let outcome = Outcome::of(&mut host.mgn(&["ssh", "there", "--", "true"]), LIMIT);
+    let outcome = Outcome::of(&mut host.mgn(&["ssh", "there", "--", "true"]), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
     let said = ours(&outcome);
     assert_eq!(said.len(), 1, "{}", outcome.describe());
@@ -491,7 +491,7 @@ fn a_host_without_x_forwarding_is_told_so() {
         "--",
         "glxgears",
     ];
-    let outcome = Outcome::of(&mut host.mgn(&gears), LIMIT);
+    let outcome = Outcome::of(&mut host.mgn(&gears), RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     host.is_clean();
 }

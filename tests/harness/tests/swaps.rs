@@ -6,7 +6,7 @@ use std::time::Duration;
 use mgn_tests::{programs, Outcome, Stage};
 
 /// More than anything takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Three ranks run `script`, in which DEMO is a program that draws.
 fn run(stage: &Stage, words: &str, script: &str) -> Outcome {
@@ -16,7 +16,7 @@ fn run(stage: &Stage, words: &str, script: &str) -> Outcome {
     let mut command: Command = stage.mgn();
     command.args("run -np 3".split(' ')).args(words.split(' '));
     command.args(["--", "sh", "-c", &script]);
-    Outcome::of(&mut command, LIMIT)
+    Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
 /// Rank 0 cannot be done with three frames before rank 1 begins with its first one.
@@ -122,7 +122,7 @@ fn wrong_words_are_explained() {
     ] {
         let mut command = stage.mgn();
         command.arg("run").args(words.split(' '));
-        let outcome = Outcome::of(command.args(["--", "true"]), LIMIT);
+        let outcome = Outcome::of(command.args(["--", "true"]), RUN_TIMEOUT);
         let told = outcome.describe();
         assert!(
             outcome.status.is_some_and(|status| status > 0),

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use mgn_tests::{camera, Outcome, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn verify(stage: &Stage, arguments: &[&str]) -> Outcome {
     // Its library is beside this build's `mgn` from here on.
     camera();
-    Outcome::of(stage.mgn().arg("verify").args(arguments), LIMIT)
+    Outcome::of(stage.mgn().arg("verify").args(arguments), RUN_TIMEOUT)
 }
 
 /// A shell that runs `script`; `$ours` is not empty when that is through us.
@@ -135,6 +135,6 @@ fn a_library_that_is_not_there_is_said() {
     let stage = Stage::new();
     let mut command: Command = stage.mgn();
     command.env("MGN_FIXED_CLOCK_LIBRARY", Path::new("/no/such.so"));
-    let outcome = Outcome::of(command.args(["verify", "--", "glxgears"]), LIMIT);
+    let outcome = Outcome::of(command.args(["verify", "--", "glxgears"]), RUN_TIMEOUT);
     ends_with(&outcome, 125, &["/no/such.so"]);
 }

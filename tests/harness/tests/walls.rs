@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use mgn_tests::{camera, compare_all, programs, wall_file, Case, Head, Outcome, Running, Stage};
 use rustix::process::Signal;
 
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A mothership on this host, in a folder of its own.
-struct Home<'a> {
+struct TestMothership<'a> {
     stage: &'a Stage,
     folder: PathBuf,
     address: String,
     mothership: Running,
 }
 
-impl Home<'_> {
+impl TestMothership<'_> {
     /// With this configuration, listening at `name` in its folder. Returns when it answers.
-    fn start<'a>(stage: &'a Stage, name: &str, config: &str) -> Home<'a> {
+    fn start<'a>(stage: &'a Stage, name: &str, config: &str) -> TestMothership<'a> {
         let folder = stage.folder();
         let file = folder.join("mothership.toml");
         fs::write(&file, config).unwrap();
@@ -28,16 +28,16 @@ impl Home<'_> {
         let mut command = stage.mgn();
         command.arg("mothership").arg(&file);
         command.args(["--listen", &address]);
-        let home = Home {
+        let mothership = TestMothership {
             stage,
             mothership: Running::start(command.env("XDG_STATE_HOME", &folder)),
             folder,
             address,
         };
-        while Outcome::of(&mut home.mgn(&["status"]), LIMIT).status != Some(0) {
+        while Outcome::of(&mut mothership.mgn(&["status"]), RUN_TIMEOUT).status != Some(0) {
             std::thread::sleep(Duration::from_millis(50));
         }
-        home
+        mothership
     }
 
     /// A command that finds it.
@@ -49,9 +49,9 @@ impl Home<'_> {
 
     /// Ends it as it should end.
     fn stop(self) -> Outcome {
-        let stopped = Outcome::of(&mut self.mgn(&["stop"]), LIMIT);
+        let stopped = Outcome::of(&mut self.mgn(&["stop"]), RUN_TIMEOUT);
         assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
-        let outcome = self.mothership.finish(LIMIT);
+        let outcome = self.mothership.finish(RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         outcome
     }
@@ -77,16 +77,16 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
     config += "[[wall]]\nname = \"desk\"\ngrid = [2, 2]\ntile_size = [150, 150]\n";
     config += "servers = [\"a\", \"b\", \"c\", \"a\"]\n";
-    let home = Home::start(&stage, "home", &config);
-    let mgn = |arguments: &[&str]| home.mgn(arguments);
+    let mothership = TestMothership::start(&stage, "home", &config);
+    let mgn = |arguments: &[&str]| mothership.mgn(arguments);
     let walls = [
         &["--wall", "desk"][..],
-        &["--wall", "3x1", "--mothership", &home.address],
-        &["--mothership", &home.address],
+        &["--wall", "3x1", "--mothership", &mothership.address],
+        &["--mothership", &mothership.address],
     ];
     for wall in walls {
         let arguments = [&["verify", "--frames", "5"], wall, &["--", "glxgears"]].concat();
-        let outcome = Outcome::of(&mut mgn(&arguments), LIMIT);
+        let outcome = Outcome::of(&mut mgn(&arguments), RUN_TIMEOUT);
         assert!(
             outcome.stdout.contains("equal to the bit"),
             "{}",
@@ -96,7 +96,7 @@ fn the_mothership_finds_who_draws_a_wall() {
     let start = Instant::now();
     let running = Running::start(&mut mgn(&["run", "--wall", "desk", "--", "glxgears"]));
     let status = loop {
-        let said = Outcome::of(&mut mgn(&["status", "--json"]), LIMIT).stdout;
+        let said = Outcome::of(&mut mgn(&["status", "--json"]), RUN_TIMEOUT).stdout;
         let status: serde_json::Value = serde_json::from_str(&said).unwrap();
         let client = &status["clients"][0];
         let server = &status["servers"][0]["sessions"][1];
@@ -108,15 +108,15 @@ fn the_mothership_finds_who_draws_a_wall() {
         if is_fast(client) && is_fast(server) {
             break status;
         }
-        assert!(start.elapsed() < LIMIT, "it stays so: {status}");
+        assert!(start.elapsed() < RUN_TIMEOUT, "it stays so: {status}");
         std::thread::sleep(Duration::from_millis(200));
     };
     assert_eq!(status["clients"][0]["program"], "glxgears");
     running.signal(Signal::TERM);
-    running.finish(LIMIT);
+    running.finish(RUN_TIMEOUT);
     let refused = Outcome::of(
         &mut mgn(&["run", "--wall", "dusk", "--", "glxgears"]),
-        LIMIT,
+        RUN_TIMEOUT,
     );
     assert_eq!(refused.status, Some(125), "{}", refused.describe());
     assert!(
@@ -125,14 +125,14 @@ fn the_mothership_finds_who_draws_a_wall() {
         refused.describe()
     );
     for (server, tile) in [("a", 0), ("b", 1), ("c", 2), ("a", 3)] {
-        let said = fs::read_to_string(log(&home.folder, server)).unwrap();
+        let said = fs::read_to_string(log(&mothership.folder, server)).unwrap();
         let wanted = format!(" tile={tile}\n");
         assert!(
             said.contains("glxgears") && said.contains(&wanted),
             "{server}: {said}"
         );
     }
-    let outcome = home.stop();
+    let outcome = mothership.stop();
     for words in [
         "glxgears draws on desk",
         "glxgears draws on 3x1",
@@ -168,14 +168,17 @@ fn started_servers_run_their_chains() {
         "client_chain = [\"wireframe\", \"histogram\"]\n".into(),
         wall("beamer", 1, "\"another\""),
     ];
-    let home = Home::start(&stage, "chains", &config.concat());
-    let folder = home.folder.clone();
+    let mothership = TestMothership::start(&stage, "chains", &config.concat());
+    let folder = mothership.folder.clone();
     let run = ["run", "--wall", "desk", "--frames", "3", "--"];
-    let outcome = Outcome::of(&mut home.mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
+    let outcome = Outcome::of(
+        &mut mothership.mgn(&[&run[..], &["glxgears"]].concat()),
+        RUN_TIMEOUT,
+    );
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let said = fs::read_to_string(log(&folder, "another")).unwrap();
     assert!(said.contains(" tile=2\n"), "{said}");
-    home.stop();
+    mothership.stop();
     let calls = |file| fs::read_to_string(folder.join(file)).unwrap();
     for calls in [
         calls("calls"),
@@ -204,16 +207,16 @@ fn a_crowd_leaves_nothing_behind() {
     }
     config += "[[wall]]\nname = \"desk\"\ngrid = [4, 3]\ntile_size = [75, 100]\n";
     config += &format!("servers = {names:?}\n");
-    let home = Home::start(&stage, "crowd", &config);
+    let mothership = TestMothership::start(&stage, "crowd", &config);
     let run = ["run", "--wall", "desk", "--frames", "20", "--", "glxgears"];
-    let mut run = home.mgn(&run);
+    let mut run = mothership.mgn(&run);
     run.env("TMPDIR", &place).env("XDG_RUNTIME_DIR", &place);
-    let outcome = Outcome::of(&mut run, LIMIT);
+    let outcome = Outcome::of(&mut run, RUN_TIMEOUT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let sockets = || names.iter().filter(|name| place.join(name).exists());
     assert_eq!(sockets().count(), SERVERS);
     // All processes that the mothership has started are told where to log.
-    let ours = format!("XDG_STATE_HOME={}", home.folder.display());
+    let ours = format!("XDG_STATE_HOME={}", mothership.folder.display());
     let left = || {
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let environments = processes.filter_map(|p| fs::read(p.path().join("environ")).ok());
@@ -224,8 +227,8 @@ fn a_crowd_leaves_nothing_behind() {
         environments.filter(is_ours).count()
     };
     assert!(left() >= SERVERS);
-    let address = home.address.clone();
-    home.stop();
+    let address = mothership.address.clone();
+    mothership.stop();
     assert_eq!(left(), 0);
     let files: Vec<_> = fs::read_dir(&place).unwrap().flatten().collect();
     assert!(files.is_empty(), "{files:?}");
@@ -254,7 +257,7 @@ fn geometry_is_sorted_by_tiles() {
             .arg("--")
             .arg(&demo)
             .args(["--cull", "--frames", "3", "--triangles", triangles]);
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let text = fs::read_to_string(&stats).unwrap();
         let figures: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -300,7 +303,7 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
             .arg(&program)
             .args(["--scene", scene, "--out"])
             .arg(stage.folder());
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         assert_eq!(files.len(), 4);
@@ -342,7 +345,7 @@ fn samples_are_counted_in_tiles() {
             .arg(&program)
             .args(["--scene", scene, "--out"])
             .arg(stage.folder());
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let text = fs::read_to_string(&stats).unwrap();
         let figures: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -380,7 +383,7 @@ fn display_lists_are_sorted_by_tiles() {
             .arg(programs("tests/conformance").join("spread"))
             .args(["--scene", scene, "--out"])
             .arg(stage.folder());
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         assert_eq!(files.len(), 4);
@@ -410,15 +413,18 @@ fn programs_share_a_window_on_a_wall() {
     config += &format!("[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [{half}, {SIZE}]\n");
     config += &format!("fit = \"1:1\"\npresent = {{ window = \"{display}\" }}\n");
     config += "servers = [\"left\", \"right\"]\n";
-    let home = Home::start(&stage, "shared", &config);
+    let mothership = TestMothership::start(&stage, "shared", &config);
     let program = programs("tests/conformance").join("parallel");
     let out = stage.folder();
     let mut alone = stage.direct(&program);
-    let outcome = Outcome::of(alone.args(["--scene", "frames", "--out"]).arg(&out), LIMIT);
+    let outcome = Outcome::of(
+        alone.args(["--scene", "frames", "--out"]).arg(&out),
+        RUN_TIMEOUT,
+    );
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let want = fs::read(out.join("parallel.frames.ppm")).unwrap();
     let start = |rank: usize| {
-        let mut command = home.mgn(&["run", "--wall", "desk", "--shared-window", "desk"]);
+        let mut command = mothership.mgn(&["run", "--wall", "desk", "--shared-window", "desk"]);
         command
             .args(["--window-clients", "2", "--"])
             .arg(&program)
@@ -433,13 +439,13 @@ fn programs_share_a_window_on_a_wall() {
     let running = [start(0), start(1)];
     let since = Instant::now();
     while !want.ends_with(&head.see([0, 0, SIZE, SIZE]).pixels) {
-        assert!(since.elapsed() < LIMIT, "the picture does not come");
+        assert!(since.elapsed() < RUN_TIMEOUT, "the picture does not come");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(head.windows(), 2);
     for program in running {
         program.signal(Signal::TERM);
-        program.finish(LIMIT);
+        program.finish(RUN_TIMEOUT);
     }
-    home.stop();
+    mothership.stop();
 }

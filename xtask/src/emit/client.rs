@@ -28,13 +28,13 @@ pub fn watched(model: &Model) -> String {
     let mut text = format!(
         "{HEADER}//! Entry points written by hand after which the program may want to be told of errors.\n\
          #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]\n\n\
-         use crate::current::context;\nuse crate::gl::hand;\nuse core::ffi::c_void;\n\n"
+         use crate::current::context;\nuse crate::gl::handwritten;\nuse core::ffi::c_void;\n\n"
     );
     for c in model.commands.iter().filter(|c| looks_by_hand(c)) {
         let Some(raw) = &c.raw else { continue };
         let args: Vec<String> = raw.params.iter().map(rust_name).collect();
         text += &format!(
-            "{}unsafe {{ let value = hand::{}({}); context().done(); value }} }}\n",
+            "{}unsafe {{ let value = handwritten::{}({}); context().after_command(); value }} }}\n",
             head(c, raw),
             c.name,
             args.join(", ")
@@ -91,7 +91,7 @@ fn entry(c: &Command, tracked: bool) -> String {
                 "Reading" => format!("({})", region(c)),
                 _ => String::new(),
             };
-            let whole = format!("cx.make_whole(crate::tiles::Whole::{what}{region});\n");
+            let whole = format!("cx.make_whole(crate::tiles::WholePurpose::{what}{region});\n");
             match when {
                 None => whole,
                 Some(when) => format!("if {when} {{ {whole} }}\n"),
@@ -141,9 +141,9 @@ fn entry(c: &Command, tracked: bool) -> String {
             c.ident
         );
     }
-    body += &claim(c);
+    body += &success_key(c);
     if c.attaching {
-        body += &attach_claim(c);
+        body += &attach_success_key(c);
     }
     if let Some(extent) = &extent {
         body += &image(c, extent);
@@ -178,7 +178,7 @@ fn entry(c: &Command, tracked: bool) -> String {
         body += "cx.judged(before);\n";
     }
     if c.depends.is_some() && c.carry != Carry::Sync {
-        body += "cx.claimed(before, claim);\n";
+        body += "cx.record_sent(before, success_key);\n";
     }
     if c.defining {
         body += &format!("crate::gl::defined(cx, {});\n", c.params[0].name);
@@ -218,7 +218,7 @@ fn entry(c: &Command, tracked: bool) -> String {
             body += "value\n";
         }
     } else if c.watched {
-        body += "cx.done();\n";
+        body += "cx.after_command();\n";
     }
     format!("{head}{body}}} }}\n")
 }
@@ -239,7 +239,7 @@ fn uniform_count(c: &Command) -> String {
 
 /// Says what a command and its success depend on, and answers a question that has been answered
 /// before.
-fn claim(c: &Command) -> String {
+fn success_key(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();
     };
@@ -262,10 +262,10 @@ fn claim(c: &Command) -> String {
     let on: Vec<String> = depends
         .split_whitespace()
         .map(|on| match on {
-            "Target" | "Texture" => format!("crate::gl::On::{on}(target)"),
-            "Named" => "crate::gl::On::Named(program)".into(),
-            "Sampler" => "crate::gl::On::Sampler(sampler)".into(),
-            _ => format!("crate::gl::On::{on}"),
+            "Target" | "Texture" => format!("crate::gl::Dependency::{on}(target)"),
+            "Named" => "crate::gl::Dependency::Named(program)".into(),
+            "Sampler" => "crate::gl::Dependency::Sampler(sampler)".into(),
+            _ => format!("crate::gl::Dependency::{on}"),
         })
         .collect();
     // The elements of an array count like arguments.
@@ -280,7 +280,7 @@ fn claim(c: &Command) -> String {
     };
     let what = format!("ops::{}, {arguments}, &[{}]", op_name(c), on.join(", "));
     if c.carry != Carry::Sync {
-        return format!("let claim = cx.claim({what});\nlet before = cx.enc.doubt;\n");
+        return format!("let success_key = cx.success_key({what});\nlet before = cx.enc.doubt;\n");
     }
     let found = match c.returns {
         Some(_) => "return known;",
@@ -296,11 +296,11 @@ fn attach(c: &Command) -> String {
     let Some((class, name)) = first_name(c) else {
         return String::new();
     };
-    format!("cx.claimed(before, claim);\ncrate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::{class:?}, {name}));\n")
+    format!("cx.record_sent(before, success_key);\ncrate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::{class:?}, {name}));\n")
 }
 
 /// Says what attaching an image and its success depend on.
-fn attach_claim(c: &Command) -> String {
+fn attach_success_key(c: &Command) -> String {
     let Some((class, name)) = first_name(c) else {
         return String::new();
     };
@@ -313,7 +313,7 @@ fn attach_claim(c: &Command) -> String {
     let op = op_name(c);
     format!(
         "let command = [u32::from(ops::{op}), {}];\n\
-         let claim = cx.claim(ops::{op}, &command, &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::{class:?}, {name})]);\n\
+         let success_key = cx.success_key(ops::{op}, &command, &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::{class:?}, {name})]);\n\
          let before = cx.enc.doubt;\n",
         arguments.join(", ")
     )
@@ -456,7 +456,7 @@ pub fn lookup(model: &Model) -> String {
     for c in model.commands.iter().filter(|c| c.raw.is_some()) {
         let module = match by_hand(c) {
             true if c.watched => "watched",
-            true => "hand",
+            true => "handwritten",
             false => "entries",
         };
         for name in std::iter::once(&c.name).chain(&c.aliases) {
@@ -465,7 +465,7 @@ pub fn lookup(model: &Model) -> String {
     }
     names.sort();
     let mut text = format!(
-        "{HEADER}//! Entry points by name, sorted.\n\nuse super::{{entries, watched, Entry}};\nuse crate::gl::hand;\n\n\
+        "{HEADER}//! Entry points by name, sorted.\n\nuse super::{{entries, watched, Entry}};\nuse crate::gl::handwritten;\n\n\
          pub static TABLE: [(&str, Entry); {}] = [\n",
         names.len()
     );

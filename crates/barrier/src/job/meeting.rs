@@ -140,7 +140,7 @@ impl Group {
         let mut nonces = Vec::new();
         let mut failed = None;
         for other in &self.view.members()[1..] {
-            let mut said = self.hear(links, *other, Use::Hello, since);
+            let mut said = self.receive(links, *other, Use::Hello, since);
             // Those before the last are of attempts that the member has given up.
             while let (Ok(_), Ok(Some(later))) =
                 (&said, links.take_from(*other, Use::Hello, Duration::ZERO))
@@ -177,7 +177,7 @@ impl Group {
         answer.map(|_| body).map_err(|(_, error)| error)
     }
 
-    fn hear(
+    fn receive(
         &self,
         links: &mut Links,
         other: Id,

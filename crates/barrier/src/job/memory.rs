@@ -8,7 +8,7 @@ use mgn_sys::{memory, peer, Protection};
 use super::links::Links;
 use super::meeting::Group;
 use super::numbers::Number;
-use super::{Joined, OpenError, WATCH};
+use super::{Joined, OpenError, LOSS_CHECK_INTERVAL};
 use crate::{Id, Misuse, Reporter, Shared, SharedError, WaitError};
 
 #[derive(Debug)]
@@ -76,7 +76,9 @@ impl InMemory {
 
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let most = timeout.map_or(WATCH, |timeout| timeout.min(WATCH));
+        let most = timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
+            timeout.min(LOSS_CHECK_INTERVAL)
+        });
         match self.shared.pass(value, Some(most)) {
             Err(WaitError::TimedOut { .. }) => self.wait_longer(timeout),
             passed => passed.map_err(|error| self.name(error)),
@@ -84,21 +86,23 @@ impl InMemory {
     }
 
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let most = timeout.map_or(WATCH, |timeout| timeout.min(WATCH));
+        let most = timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
+            timeout.min(LOSS_CHECK_INTERVAL)
+        });
         match self.shared.wait(Some(most)) {
             Err(WaitError::TimedOut { .. }) => self.wait_longer(timeout),
             passed => passed.map_err(|error| self.name(error)),
         }
     }
 
-    /// After the first [`WATCH`] of a wait.
+    /// After the first [`LOSS_CHECK_INTERVAL`] of a wait.
     fn wait_longer(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let since = Instant::now();
-        let timeout = timeout.map(|timeout| timeout.saturating_sub(WATCH));
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(LOSS_CHECK_INTERVAL));
         loop {
             self.watch();
             let left = timeout.map(|timeout| timeout.saturating_sub(since.elapsed()));
-            let most = left.map_or(WATCH, |left| left.min(WATCH));
+            let most = left.map_or(LOSS_CHECK_INTERVAL, |left| left.min(LOSS_CHECK_INTERVAL));
             match self.shared.wait(Some(most)) {
                 Err(WaitError::TimedOut { .. }) if left != Some(Duration::ZERO) => {}
                 passed => return passed.map_err(|error| self.name(error)),

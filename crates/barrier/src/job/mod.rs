@@ -29,7 +29,7 @@ use running::Running;
 use wires::OverWires;
 
 /// How often a member that waits looks whether another one has ended.
-const WATCH: Duration = Duration::from_millis(50);
+const LOSS_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How a barrier is opened. All its members pass the same.
 #[derive(Clone, Debug)]

@@ -10,19 +10,19 @@ use super::datagrams::Datagrams;
 use super::links::{Links, Use};
 use super::meeting::{random, Group};
 use super::numbers::Number;
-use super::{Joined, Kind, OpenError, Options, WATCH};
+use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
-    Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Resending, Star, To,
-    Tree, Udp, WaitError,
+    Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Recipient, Resending,
+    Star, Tree, Udp, WaitError,
 };
 
 /// How often the thread looks for packets while the program does something else: at first, and
 /// when nothing has come for some time.
-const PAUSE: Duration = Duration::from_millis(2);
-const PAUSE_MAX: Duration = Duration::from_millis(20);
+const PACKET_CHECK_INTERVAL: Duration = Duration::from_millis(2);
+const PACKET_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(20);
 
 /// Packets that the thread takes before it lets the program in.
-const TURN: u32 = 64;
+const PACKETS_PER_TURN_MAX: u32 = 64;
 
 /// Links that are made to members only to notice their end, at each look.
 const AT_ONCE: usize = 4;
@@ -270,28 +270,28 @@ fn meet_by_datagrams(
 
 /// The loop of the thread.
 fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
-    let mut pause = PAUSE;
+    let mut pause = PACKET_CHECK_INTERVAL;
     while !is_closing.load(Ordering::Acquire) {
         thread::park_timeout(pause);
         let mut state = match state.try_lock() {
             Ok(state) => state,
             // The program waits, and does the work.
             Err(TryLockError::WouldBlock) => {
-                pause = PAUSE;
+                pause = PACKET_CHECK_INTERVAL;
                 continue;
             }
             Err(TryLockError::Poisoned(_)) => return,
         };
         let mut has_come = false;
-        for _ in 0..TURN {
+        for _ in 0..PACKETS_PER_TURN_MAX {
             if !state.step(Duration::ZERO) || is_closing.load(Ordering::Acquire) {
                 break;
             }
             has_come = true;
         }
         pause = match has_come {
-            true => PAUSE,
-            false => (2 * pause).min(PAUSE_MAX),
+            true => PACKET_CHECK_INTERVAL,
+            false => (2 * pause).min(PACKET_CHECK_INTERVAL_MAX),
         };
     }
 }
@@ -326,7 +326,7 @@ impl State {
                 return Err(WaitError::NotArrived);
             }
             let left = match timeout {
-                None => WATCH,
+                None => LOSS_CHECK_INTERVAL,
                 Some(Duration::ZERO) if since.is_some() => Duration::ZERO,
                 Some(timeout) => {
                     let since: &Instant = since.get_or_insert_with(Instant::now);
@@ -336,7 +336,7 @@ impl State {
             let has_come = self.step(left);
             // Packets that have come before the time was up count, but not without end.
             late += u32::from(left.is_zero());
-            if left.is_zero() && (!has_come || late > TURN) {
+            if left.is_zero() && (!has_come || late > PACKETS_PER_TURN_MAX) {
                 let missing = self.barrier.waits_for();
                 return Err(WaitError::TimedOut { missing });
             }
@@ -372,8 +372,8 @@ impl State {
     fn transmit_once(&mut self) {
         while let Some(transmit) = self.barrier.poll_transmit() {
             match transmit.to {
-                To::Member(to) => self.send(to, &transmit.packet),
-                To::All(view) => {
+                Recipient::Member(to) => self.send(to, &transmit.packet),
+                Recipient::All(view) => {
                     for to in view.members() {
                         if *to != self.barrier.id() {
                             self.send(*to, &transmit.packet);
@@ -417,7 +417,9 @@ impl State {
         }
         self.watch();
         let until = |due: Duration| due.saturating_sub(now);
-        let most = due.map_or(most, |due| most.min(until(due))).min(WATCH);
+        let most = due
+            .map_or(most, |due| most.min(until(due)))
+            .min(LOSS_CHECK_INTERVAL);
         let taken = match &self.datagrams {
             None => self.links.take(most),
             Some(datagrams) => match datagrams.receive(most) {
@@ -445,7 +447,10 @@ impl State {
     }
 
     fn watch(&mut self) {
-        if self.watched.is_some_and(|at| at.elapsed() < WATCH) {
+        if self
+            .watched
+            .is_some_and(|at| at.elapsed() < LOSS_CHECK_INTERVAL)
+        {
             return;
         }
         self.watched = Some(Instant::now());

@@ -16,7 +16,7 @@ const SETTLING: Duration = Duration::from_micros(5);
 /// for moments.
 const SPIN: Duration = Duration::from_micros(100);
 const YIELD: Duration = Duration::from_millis(5);
-const NAP: Duration = Duration::from_micros(200);
+const SLEEP_INTERVAL: Duration = Duration::from_micros(200);
 
 #[derive(Debug)]
 pub(super) struct OverWires {
@@ -105,7 +105,7 @@ impl OverWires {
             match spent {
                 spent if spent < SPIN => std::hint::spin_loop(),
                 spent if spent < YIELD => std::thread::yield_now(),
-                _ => std::thread::sleep(NAP),
+                _ => std::thread::sleep(SLEEP_INTERVAL),
             }
         }
     }

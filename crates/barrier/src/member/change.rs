@@ -184,13 +184,13 @@ impl<P: Pattern> Member<P> {
         let mut epochs = (self.next..).zip(&tail);
         let is_whole = epochs.all(|(expected, (epoch, _))| expected == *epoch);
         if is_whole && self.roster.members.contains(from) {
-            self.hear(view, tail);
+            self.on_outcomes(view, tail);
         }
         self.on_lost(from);
     }
 
     /// Takes note of how epochs ended, from `next` on.
-    fn hear(&mut self, view: ViewId, tail: Vec<(u64, Outcome)>) {
+    fn on_outcomes(&mut self, view: ViewId, tail: Vec<(u64, Outcome)>) {
         let has_arrived = self.value.is_some() && !self.is_changing();
         match tail[..] {
             // All had arrived, and there may be no member left that could send the signals for

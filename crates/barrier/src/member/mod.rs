@@ -11,8 +11,8 @@ use crate::packet::{decode, encode, Body, Outcome};
 use crate::pattern::{ARRIVAL, RELEASE};
 use crate::view::{Roster, ViewId};
 use crate::{
-    Barrier, Combine, Ended, Event, Group, Id, Lost, Misuse, Pattern, Place, Refused, Signal, To,
-    Transmit, View, ViewError,
+    Barrier, Combine, Destination, Ended, Event, Group, Id, Lost, Misuse, Pattern, Recipient,
+    Refused, Signal, Transmit, View, ViewError,
 };
 use change::Change;
 
@@ -40,7 +40,7 @@ pub struct Member<P> {
     /// How epochs ended, from the last that passed on. A member that passes an epoch knows that all
     /// have arrived there, and so know the outcomes before it.
     tail: Vec<(u64, Outcome)>,
-    early: Vec<Early>,
+    early: Vec<EarlySignal>,
     lost: BTreeSet<Id>,
     /// Participants of former views that are in none any more.
     left: BTreeSet<Id>,
@@ -51,14 +51,14 @@ pub struct Member<P> {
     /// Links lose packets: a release is sent once more to one that arrives again.
     answers_again: bool,
     ended: Option<Ended>,
-    out: VecDeque<(To, Body)>,
+    out: VecDeque<(Recipient, Body)>,
     events: VecDeque<Event>,
     signals: Vec<Signal>,
 }
 
 /// A signal of an epoch or a view that this member has not come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Early {
+struct EarlySignal {
     from: Id,
     view: ViewId,
     epoch: u64,
@@ -155,7 +155,7 @@ impl<P: Pattern> Member<P> {
     }
 
     fn send(&mut self, to: Id, body: Body) {
-        self.out.push_back((To::Member(to), body));
+        self.out.push_back((Recipient::Member(to), body));
     }
 
     fn begin_epoch(&mut self) {
@@ -170,8 +170,8 @@ impl<P: Pattern> Member<P> {
         loop {
             for signal in std::mem::take(&mut self.signals) {
                 let to = match signal.to {
-                    Place::One(place) => To::Member(self.members().members()[place]),
-                    Place::All => To::All(self.members().clone()),
+                    Destination::One(place) => Recipient::Member(self.members().members()[place]),
+                    Destination::All => Recipient::All(self.members().clone()),
                 };
                 let body = self.signal(self.next, signal.round, signal.value);
                 self.out.push_back((to, body));
@@ -205,12 +205,12 @@ impl<P: Pattern> Member<P> {
     /// Tells the program how an epoch ended, once it has arrived there.
     fn deliver(&mut self, epoch: u64, outcome: Outcome) {
         match self.value.take() {
-            Some(_) => self.tell(epoch, outcome),
+            Some(_) => self.report_outcome(epoch, outcome),
             None => self.unclaimed.push_back((epoch, outcome)),
         }
     }
 
-    fn tell(&mut self, epoch: u64, outcome: Outcome) {
+    fn report_outcome(&mut self, epoch: u64, outcome: Outcome) {
         self.events.push_back(match outcome {
             Outcome::Passed(value) => Event::Passed { epoch, value },
             Outcome::Lost(members) => Event::Failed(Lost { epoch, members }),
@@ -220,11 +220,12 @@ impl<P: Pattern> Member<P> {
     /// Passes early signals on whose time has come.
     fn replay(&mut self) {
         let (view, next) = (self.view_id, self.next);
-        let has_come = |early: &Early| early.view == view && early.epoch == next;
+        let has_come = |early: &EarlySignal| early.view == view && early.epoch == next;
         let early = std::mem::take(&mut self.early);
-        let (now, later): (Vec<Early>, Vec<Early>) = early.into_iter().partition(has_come);
+        let (now, later): (Vec<EarlySignal>, Vec<EarlySignal>) =
+            early.into_iter().partition(has_come);
         self.early = later;
-        let stays = |early: &Early| {
+        let stays = |early: &EarlySignal| {
             early.view.number > view.number || early.view == view && early.epoch > next
         };
         self.early.retain(stays);
@@ -237,7 +238,7 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    fn on_signal(&mut self, signal: Early, terms: u32) -> Result<(), Refused> {
+    fn on_signal(&mut self, signal: EarlySignal, terms: u32) -> Result<(), Refused> {
         let member = signal.from;
         if terms != self.terms() {
             return Err(Refused::Different { member });
@@ -282,9 +283,10 @@ impl<P: Pattern> Member<P> {
         self.keep(signal)
     }
 
-    fn keep(&mut self, signal: Early) -> Result<(), Refused> {
-        let is_there =
-            |other: &Early| (Early { value: 0, ..*other }) == Early { value: 0, ..signal };
+    fn keep(&mut self, signal: EarlySignal) -> Result<(), Refused> {
+        let is_there = |other: &EarlySignal| {
+            (EarlySignal { value: 0, ..*other }) == EarlySignal { value: 0, ..signal }
+        };
         if self.early.len() >= EARLY_MAX || self.early.iter().any(is_there) {
             return Err(Refused::Unexpected {
                 member: signal.from,
@@ -350,7 +352,7 @@ impl<P: Pattern> Member<P> {
                 round,
                 value,
             } => {
-                let signal = Early {
+                let signal = EarlySignal {
                     from,
                     view,
                     epoch,
@@ -404,7 +406,7 @@ impl<P: Pattern> Member<P> {
         matches!(self.ended, Some(Ended::Excluded | Ended::Alone))
     }
 
-    pub(crate) fn poll_body(&mut self) -> Option<(To, Body)> {
+    pub(crate) fn poll_body(&mut self) -> Option<(Recipient, Body)> {
         self.out.pop_front()
     }
 }
@@ -434,7 +436,7 @@ impl<P: Pattern> Barrier for Member<P> {
         let epoch = self.at;
         self.at += 1;
         if let Some((epoch, outcome)) = self.unclaimed.pop_front() {
-            self.tell(epoch, outcome);
+            self.report_outcome(epoch, outcome);
             return Ok(epoch);
         }
         self.value = Some(value);

@@ -1,7 +1,7 @@
 //! In round r each member tells the one 2^r places further what it has heard so far: there is no
 //! root, and no member waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
 
-use super::{Pattern, Place, Signal, Unexpected};
+use super::{Destination, Pattern, Signal, Unexpected};
 use crate::{Combine, View};
 
 /// Rounds of signals around a ring. Some numbers are counted twice, which changes none of
@@ -23,10 +23,10 @@ impl Dissemination {
         (self.place + self.size - (1 << round)) % self.size
     }
 
-    fn tell(&self, value: u64, out: &mut Vec<Signal>) {
+    fn send_signal(&self, value: u64, out: &mut Vec<Signal>) {
         if self.round < self.heard.len() {
             out.push(Signal {
-                to: Place::One((self.place + (1 << self.round)) % self.size),
+                to: Destination::One((self.place + (1 << self.round)) % self.size),
                 round: self.round as u16,
                 value,
             });
@@ -39,7 +39,7 @@ impl Dissemination {
             let value = combine.of(value, *heard);
             self.value = Some(value);
             self.round += 1;
-            self.tell(value, out);
+            self.send_signal(value, out);
         }
     }
 }
@@ -60,7 +60,7 @@ impl Pattern for Dissemination {
 
     fn arrive(&mut self, value: u64, out: &mut Vec<Signal>) {
         self.value = Some(value);
-        self.tell(value, out);
+        self.send_signal(value, out);
         self.go_on(out);
     }
 

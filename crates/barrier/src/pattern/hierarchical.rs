@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Dissemination, Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
+use super::{Destination, Dissemination, Pattern, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, Id, View};
 
 /// Rounds from this one on are those of the leaders.
@@ -111,11 +111,11 @@ impl Hierarchical {
         let mut said = Vec::new();
         let done = call(&mut self.between, &mut said);
         for signal in said {
-            let Place::One(index) = signal.to else {
+            let Destination::One(index) = signal.to else {
                 continue;
             };
             out.push(Signal {
-                to: Place::One(self.division.leaders[index]),
+                to: Destination::One(self.division.leaders[index]),
                 round: signal.round + LEADERS,
                 value: signal.value,
             });
@@ -123,7 +123,7 @@ impl Hierarchical {
         if let (None, Some(value)) = (self.result, self.between.result()) {
             self.result = Some(value);
             out.extend(self.division.followers.iter().map(|place| Signal {
-                to: Place::One(*place),
+                to: Destination::One(*place),
                 round: RELEASE,
                 value,
             }));
@@ -166,7 +166,7 @@ impl Pattern for Hierarchical {
                 self.gather(out);
             }
             false => out.push(Signal {
-                to: Place::One(self.leader()),
+                to: Destination::One(self.leader()),
                 round: ARRIVAL,
                 value,
             }),

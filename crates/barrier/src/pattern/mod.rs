@@ -44,13 +44,13 @@ pub trait Pattern: std::fmt::Debug {
 /// A message from one member to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    pub to: Place,
+    pub to: Destination,
     pub round: u16,
     pub value: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     One(usize),
     /// All but the sender.
     All,
@@ -125,8 +125,8 @@ mod tests {
             };
             for signal in out {
                 let to = match signal.to {
-                    Place::One(to) => to..to + 1,
-                    Place::All => 0..size,
+                    Destination::One(to) => to..to + 1,
+                    Destination::All => 0..size,
                 };
                 let to = to.filter(|to| *to != place);
                 flying.extend(to.map(|to| (place, to, signal.round, signal.value)));

@@ -1,6 +1,6 @@
 //! All members tell the first one, which tells all: the fewest packets, in two hops.
 
-use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
+use super::{Destination, Pattern, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, View};
 
 /// A star around place 0.
@@ -28,7 +28,7 @@ impl Star {
             self.result = self.value;
             if let (Some(value), true) = (self.value, self.size > 1) {
                 out.push(Signal {
-                    to: Place::All,
+                    to: Destination::All,
                     round: RELEASE,
                     value,
                 });
@@ -63,7 +63,7 @@ impl Pattern for Star {
             self.release(out);
         } else {
             out.push(Signal {
-                to: Place::One(0),
+                to: Destination::One(0),
                 round: ARRIVAL,
                 value,
             });

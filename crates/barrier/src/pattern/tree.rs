@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
+use super::{Destination, Pattern, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, View};
 
 /// A tree in which each member has up to `fan_out` children. Place 0 is the root, and levels are
@@ -58,7 +58,7 @@ impl Tree {
         }
         match self.parent() {
             Some(parent) => out.push(Signal {
-                to: Place::One(parent),
+                to: Destination::One(parent),
                 round: ARRIVAL,
                 value,
             }),
@@ -69,7 +69,7 @@ impl Tree {
     fn release(&mut self, value: u64, out: &mut Vec<Signal>) {
         self.result = Some(value);
         out.extend(self.children().map(|child| Signal {
-            to: Place::One(child),
+            to: Destination::One(child),
             round: RELEASE,
             value,
         }));

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 
 use crate::{Combine, Ended, Id, Lost, Misuse};
-use page::{atomic, Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
+use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
 /// The beginning of the memory, so that other memory is not mistaken for it.
 const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
@@ -42,8 +42,8 @@ const YIELD: Duration = Duration::from_micros(100);
 const YIELD_CROWDED: Duration = Duration::from_millis(1);
 
 /// How long a member sleeps if no other rings, and how long if it cannot rely on being woken.
-const LONG: Duration = Duration::from_secs(1 << 20);
-const NAP: Duration = Duration::from_millis(1);
+const RUNG_SLEEP_MAX: Duration = Duration::from_secs(1 << 20);
+const UNRUNG_SLEEP_MAX: Duration = Duration::from_millis(1);
 
 /// Looks at the memory between two looks at the clock.
 const STRIDE: u32 = 64;
@@ -296,7 +296,11 @@ impl Shared {
             let outcome = self.seat.look(&*page);
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             if outcome.is_none() && left != Some(Duration::ZERO) {
-                let longest = if is_rung_for { LONG } else { NAP };
+                let longest = if is_rung_for {
+                    RUNG_SLEEP_MAX
+                } else {
+                    UNRUNG_SLEEP_MAX
+                };
                 let most = left.map_or(longest, |left| left.min(longest));
                 futex::wait(page.0.word(BELL), bell, most);
             }
@@ -354,13 +358,13 @@ impl Page for Memory {
     type Word = AtomicU32;
 
     #[inline]
-    fn long(&self, place: Place) -> &AtomicU64 {
+    fn long(&self, place: PageWord) -> &AtomicU64 {
         self.0.long(match place {
-            Place::Lost => LOST,
-            Place::Verdict(view) => VERDICTS + 16 * view,
-            Place::Before(view) => VERDICTS + 16 * view + 8,
-            Place::Arrived(member) => MEMBERS + LINE * member,
-            Place::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
+            PageWord::Lost => LOST,
+            PageWord::Verdict(view) => VERDICTS + 16 * view,
+            PageWord::Before(view) => VERDICTS + 16 * view + 8,
+            PageWord::Arrived(member) => MEMBERS + LINE * member,
+            PageWord::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
         })
     }
 

@@ -29,7 +29,7 @@ pub(super) trait Atomic<T> {
 
 /// One word of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PageWord {
     /// A bit for each member that is lost.
     Lost,
     /// Those for which the epoch failed that was the last in view `.0`.
@@ -46,7 +46,7 @@ pub(super) trait Page {
     type Long: Atomic<u64>;
     type Word: Atomic<u32>;
 
-    fn long(&self, place: Place) -> &Self::Long;
+    fn long(&self, place: PageWord) -> &Self::Long;
 
     /// Changes when members that may sleep have to look.
     fn bell(&self) -> &Self::Word;
@@ -135,14 +135,14 @@ impl Seat {
         self.seen = 1 << self.me;
         // A member that finds it in the place of an older value also finds the verdict that allowed
         // it.
-        let place = page.long(Place::Value(self.me, self.epoch % 2));
+        let place = page.long(PageWord::Value(self.me, self.epoch % 2));
         place.store(value, Ordering::Release);
-        let counter = page.long(Place::Arrived(self.me));
+        let counter = page.long(PageWord::Arrived(self.me));
         counter.store(self.epoch + 1, Ordering::Release);
     }
 
     pub fn leave<P: Page>(&mut self, page: &P) {
-        let counter = page.long(Place::Arrived(self.me));
+        let counter = page.long(PageWord::Arrived(self.me));
         counter.store(LEFT | self.epoch, Ordering::Release);
         rouse(page);
     }
@@ -151,14 +151,14 @@ impl Seat {
     #[inline]
     pub fn look(&mut self, page: &impl Page) -> Option<Outcome> {
         // Before the counters: those of lost members no longer change.
-        let lost = page.long(Place::Lost).load(Ordering::Acquire);
+        let lost = page.long(PageWord::Lost).load(Ordering::Acquire);
         if lost & 1 << self.me != 0 {
             return Some(Outcome::Excluded);
         }
         let mut missing = self.view & !self.seen;
         while missing != 0 {
             let member = missing.trailing_zeros() as usize;
-            let count = page.long(Place::Arrived(member)).load(Ordering::Acquire);
+            let count = page.long(PageWord::Arrived(member)).load(Ordering::Acquire);
             if count & !LEFT <= self.epoch {
                 if count & LEFT == 0 {
                     break;
@@ -181,7 +181,9 @@ impl Seat {
     /// stops at the first of them.
     pub fn missing(&self, page: &impl Page) -> u64 {
         let is_missing = |member: &usize| {
-            let count = page.long(Place::Arrived(*member)).load(Ordering::Acquire);
+            let count = page
+                .long(PageWord::Arrived(*member))
+                .load(Ordering::Acquire);
             count & LEFT == 0 && count <= self.epoch
         };
         let unseen = self.view & !self.seen;
@@ -197,18 +199,20 @@ impl Seat {
         while view != 0 {
             let member = view.trailing_zeros() as usize;
             view &= view - 1;
-            let place = page.long(Place::Value(member, self.epoch % 2));
+            let place = page.long(PageWord::Value(member, self.epoch % 2));
             let value = place.load(Ordering::Acquire);
             values = Some(values.map_or(value, |sum| self.combine.of(sum, value)));
         }
         let mut value = values.expect("this member has not left");
         // Others can be two epochs ahead only if the next one has failed for them.
         if page
-            .long(Place::Verdict(self.views))
+            .long(PageWord::Verdict(self.views))
             .load(Ordering::Acquire)
             != 0
         {
-            value = page.long(Place::Before(self.views)).load(Ordering::Acquire);
+            value = page
+                .long(PageWord::Before(self.views))
+                .load(Ordering::Acquire);
         }
         self.last = value;
         let epoch = self.next();
@@ -218,7 +222,9 @@ impl Seat {
     #[cold]
     fn fail(&mut self, page: &impl Page, lost: u64) -> Option<Outcome> {
         let is_missing = |member: &usize| {
-            let count = page.long(Place::Arrived(*member)).load(Ordering::Acquire);
+            let count = page
+                .long(PageWord::Arrived(*member))
+                .load(Ordering::Acquire);
             count & LEFT == 0 && count <= self.epoch
         };
         let lost = (0..MEMBERS_MAX).filter(|member| lost & 1 << member != 0);
@@ -228,9 +234,9 @@ impl Seat {
             return None;
         }
         // All members that write it write the same value.
-        let before = page.long(Place::Before(self.views));
+        let before = page.long(PageWord::Before(self.views));
         before.store(self.last, Ordering::Release);
-        let lost = match page.long(Place::Verdict(self.views)).claim(missing) {
+        let lost = match page.long(PageWord::Verdict(self.views)).claim(missing) {
             0 => missing,
             others => others,
         };
@@ -251,7 +257,7 @@ impl Seat {
 
 /// Says that a member is lost.
 pub(super) fn lose<P: Page>(page: &P, member: usize) {
-    page.long(Place::Lost).or(1 << member, Ordering::SeqCst);
+    page.long(PageWord::Lost).or(1 << member, Ordering::SeqCst);
     ring(page);
 }
 
@@ -373,13 +379,13 @@ mod tests {
         type Long = AtomicU64;
         type Word = AtomicU32;
 
-        fn long(&self, place: Place) -> &AtomicU64 {
+        fn long(&self, place: PageWord) -> &AtomicU64 {
             match place {
-                Place::Lost => &self.lost,
-                Place::Verdict(view) => &self.verdicts[view][0],
-                Place::Before(view) => &self.verdicts[view][1],
-                Place::Arrived(member) => &self.members[member][0],
-                Place::Value(member, parity) => &self.members[member][1 + parity as usize],
+                PageWord::Lost => &self.lost,
+                PageWord::Verdict(view) => &self.verdicts[view][0],
+                PageWord::Before(view) => &self.verdicts[view][1],
+                PageWord::Arrived(member) => &self.members[member][0],
+                PageWord::Value(member, parity) => &self.members[member][1 + parity as usize],
             }
         }
 

@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq;
 use crate::packet::{decode, encode, Body};
 use crate::view::ViewId;
 use crate::{
-    Barrier, Combine, Event, Group, Id, Member, Misuse, Refused, Star, To, Transmit, View,
+    Barrier, Combine, Event, Group, Id, Member, Misuse, Recipient, Refused, Star, Transmit, View,
     ViewError,
 };
 use channel::Channel;
@@ -63,7 +63,7 @@ pub struct Udp {
     arrival_pause: Duration,
     /// When to ask the members for which this one waits if that is in vain.
     probe_at: Option<Duration>,
-    out: std::collections::VecDeque<(To, Body)>,
+    out: std::collections::VecDeque<(Recipient, Body)>,
 }
 
 /// Keeps the secret out of what is printed.
@@ -157,12 +157,12 @@ impl Udp {
     fn after(&mut self, now: Duration) {
         while let Some((to, body)) = self.member.poll_body() {
             match (&to, &body) {
-                (_, Body::Signal { .. }) | (To::All(_), _) => self.out.push_back((to, body)),
+                (_, Body::Signal { .. }) | (Recipient::All(_), _) => self.out.push_back((to, body)),
                 // It sends again what this answers.
-                (To::Member(other), _) if self.member.is_lost(*other) => {
+                (Recipient::Member(other), _) if self.member.is_lost(*other) => {
                     self.out.push_back((to, body));
                 }
-                (To::Member(other), _) => {
+                (Recipient::Member(other), _) => {
                     let packet = encode(self.group, self.member.id(), to.member(), &body);
                     self.channels.entry(*other).or_default().push(&packet);
                     self.flush(now, *other);
@@ -190,7 +190,7 @@ impl Udp {
         };
         let before = channel.timer;
         channel.flush(now, self.resending, |body| {
-            self.out.push_back((To::Member(other), body));
+            self.out.push_back((Recipient::Member(other), body));
         });
         let after = channel.timer;
         self.set_timer(other, before, after);
@@ -225,7 +225,7 @@ impl Udp {
                 message = channel.receive(number, is_last, &bytes);
                 let received = channel.received();
                 self.out
-                    .push_back((To::Member(from), Body::Received { received }));
+                    .push_back((Recipient::Member(from), Body::Received { received }));
             }
             Body::Received { received } => channel.acknowledged(received),
             _ => {}
@@ -316,13 +316,13 @@ impl Barrier for Udp {
             self.arrival_pause = (2 * self.arrival_pause).min(self.resending.most);
             self.arrival_at = now + self.arrival_pause;
             if let Some((_, _, root, body)) = self.member.unanswered() {
-                self.out.push_back((To::Member(root), body));
+                self.out.push_back((Recipient::Member(root), body));
             }
         }
         if self.probe_at.is_some_and(|at| at <= now) {
             self.probe_at = None;
             for other in self.member.waits_for() {
-                self.out.push_back((To::Member(other), Body::Probe));
+                self.out.push_back((Recipient::Member(other), Body::Probe));
             }
         }
         self.after(now);

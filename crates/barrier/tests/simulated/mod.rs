@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-use mgn_barrier::{Barrier, Ended, Event, Id, To, View};
+use mgn_barrier::{Barrier, Ended, Event, Id, Recipient, View};
 use mgn_fuzzing::Random;
 
 /// Makes the barriers of a member: of a new group with a view, or one that joins these contacts.
@@ -361,8 +361,8 @@ impl<'m> World<'m> {
                 break;
             };
             let to: Vec<Id> = match transmit.to {
-                To::Member(to) => vec![to],
-                To::All(view) => {
+                Recipient::Member(to) => vec![to],
+                Recipient::All(view) => {
                     let members = view.members().iter().copied();
                     members.filter(|to| *to != id).collect()
                 }

@@ -12,7 +12,7 @@ use socket2::SockRef;
 use super::page::Page;
 
 /// How long a process waits for the others' sockets, and for a datagram.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PEER_TIMEOUT: Duration = Duration::from_secs(30);
 const DATAGRAM_TIMEOUT: Duration = Duration::from_secs(5);
 
 const LOST: &str = "a datagram was lost";
@@ -67,7 +67,7 @@ impl Datagrams {
         for (other, host) in hosts.iter().enumerate() {
             let port = loop {
                 match page.port(other).load(Ordering::Acquire) {
-                    0 if since.elapsed() > PATIENCE => bail!("process {other} has no socket"),
+                    0 if since.elapsed() > PEER_TIMEOUT => bail!("process {other} has no socket"),
                     0 => std::thread::sleep(Duration::from_millis(1)),
                     port => break port as u16,
                 }

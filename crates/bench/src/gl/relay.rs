@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const PIECE: usize = 256 << 10;
 /// The most pieces in the queue. More than `PIECE` times this number of bytes within `delay` are
 /// delayed longer.
-const UNDER_WAY: usize = 256;
+const PIECES_MAX: usize = 256;
 
 /// Relays connections from `port` to `to`, with a delay for each byte in either direction, until
 /// the process ends.
@@ -33,7 +33,7 @@ pub fn start(port: u16, to: SocketAddr, delay: Duration) -> Result<()> {
 fn pass(from: &TcpStream, to: &TcpStream, delay: Duration) -> std::io::Result<()> {
     to.set_nodelay(true)?;
     let (from, to) = (from.try_clone()?, to.try_clone()?);
-    let (sender, receiver) = sync_channel(UNDER_WAY);
+    let (sender, receiver) = sync_channel(PIECES_MAX);
     thread::spawn(move || read(from, &sender, delay));
     thread::spawn(move || write(to, &receiver));
     Ok(())

@@ -11,7 +11,7 @@ use mgn_bench::suite::Suite;
 /// A name that wants to be markup.
 pub const HOSTILE: &str = "<b onload=\"alert(1)\">&amp; 'one' </script><script>alert(2)</script>";
 
-const LONG: &str = "a way whose name says very much about how its messages are carried, in which order, over what, by whom and at which price";
+const LONG_NAME: &str = "a way whose name says very much about how its messages are carried, in which order, over what, by whom and at which price";
 
 pub fn head() -> Head {
     Head {
@@ -148,7 +148,7 @@ const WAYS: [(&str, Kind); 12] = [
     ("Open MPI, tcp", Kind::Peer),
     ("MPICH", Kind::Peer),
     ("UCX", Kind::Peer),
-    (LONG, Kind::Peer),
+    (LONG_NAME, Kind::Peer),
     ("memcpy", Kind::Limit),
     ("a cache line", Kind::Limit),
 ];
@@ -333,7 +333,7 @@ fn empty() -> Outcome {
         Axis::linear("", ""),
         Axis::linear("", ""),
     );
-    let mut missing = line(&nothing, LONG, Kind::Ours, Vec::new());
+    let mut missing = line(&nothing, LONG_NAME, Kind::Ours, Vec::new());
     missing.note = Some(format!("it ended with 3: {HOSTILE}"));
     // As of a suite that cannot be planned.
     let mut unplanned = plot("unplanned", "", Axis::linear("", ""), Axis::linear("", ""));

@@ -35,6 +35,6 @@ pub struct Window {
         env = "MGN_WINDOW_WAIT"
     )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(SharedWindow::PATIENCE_MAX)))]
-    #[arg(default_value_t = SharedWindow::PATIENCE)]
+    #[arg(default_value_t = SharedWindow::PATIENCE_DEFAULT)]
     pub window_wait: u32,
 }

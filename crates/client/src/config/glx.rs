@@ -192,7 +192,7 @@ impl Properties {
     }
 
     /// Sets a value from the X server or a program. Unknown names are ignored.
-    pub fn tell(&mut self, name: i32, value: i32) {
+    pub fn set(&mut self, name: i32, value: i32) {
         let (name, value) = match name {
             RGBA if value != 0 => (RENDER_TYPE, RGBA_BIT),
             RGBA => (RENDER_TYPE, COLOR_INDEX_BIT),
@@ -215,7 +215,7 @@ impl Properties {
             }
         }
         if is_visual && !dialect.visuals_make_pbuffers() {
-            self.tell(DRAWABLE_TYPE, WINDOW_BIT | PIXMAP_BIT);
+            self.set(DRAWABLE_TYPE, WINDOW_BIT | PIXMAP_BIT);
         }
     }
 
@@ -290,7 +290,7 @@ impl Properties {
 pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
     let mut wanted = Properties::unasked();
     for (name, value) in request {
-        wanted.tell(*name, *value);
+        wanted.set(*name, *value);
     }
     let mut found: Vec<usize> = (0..all.len())
         .filter(|i| all[*i].satisfies(&wanted))
@@ -303,14 +303,14 @@ pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
 /// yields word by word.
 pub fn choose_visual(all: &[Properties], mut next: impl FnMut() -> i32) -> Option<usize> {
     let mut wanted = Properties::unasked();
-    wanted.tell(DOUBLEBUFFER, 0);
-    wanted.tell(RENDER_TYPE, 0);
+    wanted.set(DOUBLEBUFFER, 0);
+    wanted.set(RENDER_TYPE, 0);
     loop {
         match next() {
             0 => break,
             USE_GL => {}
-            name @ (RGBA | DOUBLEBUFFER | STEREO) => wanted.tell(name, 1),
-            name => wanted.tell(name, next()),
+            name @ (RGBA | DOUBLEBUFFER | STEREO) => wanted.set(name, 1),
+            name => wanted.set(name, next()),
         }
     }
     let fits = (0..all.len()).filter(|i| all[*i].satisfies(&wanted));
@@ -323,14 +323,14 @@ mod tests {
 
     fn config(double: i32, color: [i32; 4], depth: i32, stencil: i32) -> Properties {
         let mut p = Properties::untold();
-        p.tell(RENDER_TYPE, RGBA_BIT);
-        p.tell(DOUBLEBUFFER, double);
-        p.tell(BUFFER_SIZE, color.iter().sum());
+        p.set(RENDER_TYPE, RGBA_BIT);
+        p.set(DOUBLEBUFFER, double);
+        p.set(BUFFER_SIZE, color.iter().sum());
         for (n, bits) in color.into_iter().enumerate() {
-            p.tell(RED_SIZE + n as i32, bits);
+            p.set(RED_SIZE + n as i32, bits);
         }
-        p.tell(DEPTH_SIZE, depth);
-        p.tell(STENCIL_SIZE, stencil);
+        p.set(DEPTH_SIZE, depth);
+        p.set(STENCIL_SIZE, stencil);
         p
     }
 

@@ -58,7 +58,7 @@ impl Screen {
                     match format.with_srgb() {
                         Some(srgb) => format = srgb,
                         // Visuals are to stay, and say what they are here.
-                        None => properties.tell(FRAMEBUFFER_SRGB_CAPABLE, 0),
+                        None => properties.set(FRAMEBUFFER_SRGB_CAPABLE, 0),
                     }
                 }
                 Some(FbConfig {
@@ -177,10 +177,10 @@ fn describe(format: &Format, id: u32, visual: u32) -> Properties {
             if format.accum { glx::SLOW } else { glx::NONE },
         ),
     ] {
-        properties.tell(name, value);
+        properties.set(name, value);
     }
     for name in ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE {
-        properties.tell(name, format.accum_bits());
+        properties.set(name, format.accum_bits());
     }
     properties
 }
@@ -237,13 +237,13 @@ mod tests {
         let formats = formats();
         let there = describe(&formats[0], 0x100, 0x21);
         let mut capable = there;
-        capable.tell(FRAMEBUFFER_SRGB_CAPABLE, 1);
+        capable.set(FRAMEBUFFER_SRGB_CAPABLE, 1);
         let mut stereo = there;
-        stereo.tell(STEREO, 1);
+        stereo.set(STEREO, 1);
         let mut deeper = there;
-        deeper.tell(DEPTH_SIZE, 32);
+        deeper.set(DEPTH_SIZE, 32);
         let mut sampled = capable;
-        sampled.tell(SAMPLES, 4);
+        sampled.set(SAMPLES, 4);
         let with_samples = *formats.iter().find(|f| f.samples == 4).unwrap();
         let list = [stereo, there, deeper, capable, sampled];
         let screen = Screen::told(0, &formats, &list, &list).unwrap();

@@ -13,12 +13,12 @@ use mgn_wire::{lens, ops};
 pub unsafe extern "C" fn glAccum(op: u32, value: f32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Drawing);
-        let claim = cx.claim(ops::GL_ACCUM, &[op], &[crate::gl::On::Drawing, crate::gl::On::Reading]);
+        cx.make_whole(crate::tiles::WholePurpose::Drawing);
+        let success_key = cx.success_key(ops::GL_ACCUM, &[op], &[crate::gl::Dependency::Drawing, crate::gl::Dependency::Reading]);
         let before = cx.enc.doubt;
         cx.enc.gl_accum(op, value);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAccumxOES(op: u32, value: i32) {
@@ -28,21 +28,21 @@ pub unsafe extern "C" fn glActiveProgramEXT(program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_active_program_ext(program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_active_shader_program(pipeline, program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_active_shader_program_ext(pipeline, program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
         }
         cx.enc.gl_active_stencil_face_ext(face);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
@@ -78,14 +78,14 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
         }
         cx.enc.gl_active_texture(texture);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaFragmentOp1ATI(op: u32, dst: u32, dst_mod: u32, arg1: u32, arg1_rep: u32, arg1_mod: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_alpha_fragment_op1_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaFragmentOp2ATI(
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn glAlphaFragmentOp2ATI(
     unsafe {
         let cx = context();
         cx.enc.gl_alpha_fragment_op2_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaFragmentOp3ATI(
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn glAlphaFragmentOp3ATI(
     unsafe {
         let cx = context();
         cx.enc.gl_alpha_fragment_op3_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod, arg3, arg3_rep, arg3_mod);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
         }
         cx.enc.gl_alpha_func(func, ref_);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
@@ -158,14 +158,14 @@ pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
         }
         cx.enc.gl_alpha_funcx(func, ref_);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAlphaToCoverageDitherControlNV(mode: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_alpha_to_coverage_dither_control_nv(mode);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glAreTexturesResident(n: i32, textures: *const u32, residences: *mut u8) -> u8 {
@@ -200,21 +200,21 @@ pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *c
     unsafe {
         let cx = context();
         cx.enc.gl_bind_attrib_location(program, index, mgn_wire::encoder::c_string(name.cast()));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindFragDataLocation(program: u32, color: u32, name: *const u8) {
     unsafe {
         let cx = context();
         cx.enc.gl_bind_frag_data_location(program, color, mgn_wire::encoder::c_string(name.cast()));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindFragDataLocationIndexed(program: u32, color_number: u32, index: u32, name: *const u8) {
     unsafe {
         let cx = context();
         cx.enc.gl_bind_frag_data_location_indexed(program, color_number, index, mgn_wire::encoder::c_string(name.cast()));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, texture: u32) {
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, textur
             cx.gl.state.doubt();
         }
         cx.enc.gl_bind_multi_texture_ext(texunit, target, texture);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
         }
         cx.enc.gl_bind_sampler(unit, sampler);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const u32) {
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const
         }
         cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
         }
         cx.enc.gl_bind_texture_unit(unit, texture);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const u32) {
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const
         }
         cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
         }
         cx.enc.gl_bind_transform_feedback(target, id);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBitmapxOES(width: i32, height: i32, xorig: i32, yorig: i32, xmove: i32, ymove: i32, bitmap: *const u8) {
@@ -332,11 +332,11 @@ pub unsafe extern "C" fn glBitmapxOES(width: i32, height: i32, xorig: i32, yorig
 pub unsafe extern "C" fn glBlendBarrier() {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_BLEND_BARRIER, &[], &[]);
+        let success_key = cx.success_key(ops::GL_BLEND_BARRIER, &[], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_blend_barrier();
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f32) {
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn glBlendEquation(mode: u32) {
         }
         cx.enc.gl_blend_equation(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
         }
         cx.enc.gl_blend_equation_oes(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32) {
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32)
         }
         cx.enc.gl_blend_equation_separate(mode_rgb, mode_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u32) {
@@ -426,7 +426,7 @@ pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u
         }
         cx.enc.gl_blend_equation_separate_oes(mode_rgb, mode_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_alpha: u32) {
@@ -444,7 +444,7 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_
         }
         cx.enc.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
         }
         cx.enc.gl_blend_equationi(buf, mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
         }
         cx.enc.gl_blend_func(sfactor, dfactor);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32, sfactor_alpha: u32, dfactor_alpha: u32) {
@@ -498,7 +498,7 @@ pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32,
         }
         cx.enc.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
@@ -516,7 +516,7 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_
         }
         cx.enc.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
@@ -534,7 +534,7 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u
         }
         cx.enc.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
@@ -552,7 +552,7 @@ pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
         }
         cx.enc.gl_blend_funci(buf, src, dst);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlitFramebuffer(
@@ -569,8 +569,8 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading(crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])));
-        let claim = cx.claim(
+        cx.make_whole(crate::tiles::WholePurpose::Reading(crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])));
+        let success_key = cx.success_key(
             ops::GL_BLIT_FRAMEBUFFER,
             &[
                 src_x0 as u32,
@@ -584,12 +584,12 @@ pub unsafe extern "C" fn glBlitFramebuffer(
                 mask,
                 filter,
             ],
-            &[crate::gl::On::Drawing, crate::gl::On::Reading],
+            &[crate::gl::Dependency::Drawing, crate::gl::Dependency::Reading],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_blit_framebuffer(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBlitNamedFramebuffer(
@@ -609,7 +609,7 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
     unsafe {
         let cx = context();
         if read_framebuffer == 0 {
-            cx.make_whole(crate::tiles::Whole::Drawing);
+            cx.make_whole(crate::tiles::WholePurpose::Drawing);
         }
         cx.enc.gl_blit_named_framebuffer(
             read_framebuffer,
@@ -625,20 +625,20 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
             mask,
             filter,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: i64, memory: u32, offset: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_buffer_storage_mem_ext(target, size, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     unsafe {
         let cx = context();
-        let question = cx.circumstances(ops::GL_CHECK_FRAMEBUFFER_STATUS, &[target], &[crate::gl::On::Target(target)]);
+        let question = cx.circumstances(ops::GL_CHECK_FRAMEBUFFER_STATUS, &[target], &[crate::gl::Dependency::Target(target)]);
         if let Some(known) = cx.known_answer(&question) {
             return known;
         }
@@ -695,20 +695,20 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
         }
         cx.enc.gl_clamp_color(target, clamp);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClear(mask: u32) {
     unsafe {
         let cx = context();
         if mask & mgn_wire::gl::GL_ACCUM_BUFFER_BIT != 0 {
-            cx.make_whole(crate::tiles::Whole::Drawing);
+            cx.make_whole(crate::tiles::WholePurpose::Drawing);
         }
-        let claim = cx.claim(ops::GL_CLEAR, &[mask], &[crate::gl::On::Drawing]);
+        let success_key = cx.success_key(ops::GL_CLEAR, &[mask], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear(mask);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f32) {
@@ -726,7 +726,7 @@ pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f3
         }
         cx.enc.gl_clear_accum(red, green, blue, alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearAccumxOES(red: i32, green: i32, blue: i32, alpha: i32) {
@@ -735,41 +735,42 @@ pub unsafe extern "C" fn glClearAccumxOES(red: i32, green: i32, blue: i32, alpha
 pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_CLEAR_BUFFERFI, &[buffer, drawbuffer as u32, stencil as u32], &[crate::gl::On::Drawing]);
+        let success_key =
+            cx.success_key(ops::GL_CLEAR_BUFFERFI, &[buffer, drawbuffer as u32, stencil as u32], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferfi(buffer, drawbuffer, depth, stencil);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_CLEAR_BUFFERFV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let success_key = cx.success_key(ops::GL_CLEAR_BUFFERFV, &[buffer, drawbuffer as u32], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferfv(buffer, drawbuffer, (value.cast::<f32>(), lens::clear_values(buffer)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_CLEAR_BUFFERIV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let success_key = cx.success_key(ops::GL_CLEAR_BUFFERIV, &[buffer, drawbuffer as u32], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferiv(buffer, drawbuffer, (value.cast::<i32>(), lens::clear_values(buffer)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_CLEAR_BUFFERUIV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let success_key = cx.success_key(ops::GL_CLEAR_BUFFERUIV, &[buffer, drawbuffer as u32], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferuiv(buffer, drawbuffer, (value.cast::<u32>(), lens::clear_values(buffer)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f32) {
@@ -802,7 +803,7 @@ pub unsafe extern "C" fn glClearColorIiEXT(red: i32, green: i32, blue: i32, alph
         }
         cx.enc.gl_clear_color_ii_ext(red, green, blue, alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alpha: u32) {
@@ -820,7 +821,7 @@ pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alp
         }
         cx.enc.gl_clear_color_iui_ext(red, green, blue, alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i32) {
@@ -838,7 +839,7 @@ pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i
         }
         cx.enc.gl_clear_colorx(red, green, blue, alpha);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearDepth(depth: f64) {
@@ -886,7 +887,7 @@ pub unsafe extern "C" fn glClearDepthx(depth: i32) {
         }
         cx.enc.gl_clear_depthx(depth);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearIndex(c: f32) {
@@ -908,28 +909,28 @@ pub unsafe extern "C" fn glClearNamedFramebufferfi(framebuffer: u32, buffer: u32
     unsafe {
         let cx = context();
         cx.enc.gl_clear_named_framebufferfi(framebuffer, buffer, drawbuffer, depth, stencil);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferfv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, (value.cast::<f32>(), lens::clear_values(buffer)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferiv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, (value.cast::<i32>(), lens::clear_values(buffer)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferuiv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, (value.cast::<u32>(), lens::clear_values(buffer)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClearStencil(s: i32) {
@@ -962,7 +963,7 @@ pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
         }
         cx.enc.gl_clip_control(origin, depth);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
@@ -981,7 +982,7 @@ pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
         }
         cx.enc.gl_clip_plane(plane, (equation.cast::<f64>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
@@ -1000,7 +1001,7 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
         }
         cx.enc.gl_clip_planef(p, (eqn.cast::<f32>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
@@ -1019,7 +1020,7 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
         }
         cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
@@ -1038,7 +1039,7 @@ pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
         }
         cx.enc.gl_clip_planex(plane, (equation.cast::<i32>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glColor3xOES(red: i32, green: i32, blue: i32) {
@@ -1054,7 +1055,7 @@ pub unsafe extern "C" fn glColorFragmentOp1ATI(op: u32, dst: u32, dst_mask: u32,
     unsafe {
         let cx = context();
         cx.enc.gl_color_fragment_op1_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glColorFragmentOp2ATI(
@@ -1072,7 +1073,7 @@ pub unsafe extern "C" fn glColorFragmentOp2ATI(
     unsafe {
         let cx = context();
         cx.enc.gl_color_fragment_op2_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glColorFragmentOp3ATI(
@@ -1095,7 +1096,7 @@ pub unsafe extern "C" fn glColorFragmentOp3ATI(
         cx.enc.gl_color_fragment_op3_ati(
             op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod, arg3, arg3_rep, arg3_mod,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
@@ -1128,7 +1129,7 @@ pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
         }
         cx.enc.gl_color_maski(index, r, g, b, a);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
@@ -1146,14 +1147,14 @@ pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
         }
         cx.enc.gl_color_material(face, mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompileShader(shader: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_compile_shader(shader);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexImage1DEXT(
@@ -1173,7 +1174,7 @@ pub unsafe extern "C" fn glCompressedMultiTexImage1DEXT(
         }
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
         cx.enc.gl_compressed_multi_tex_image1dext(texunit, target, level, internalformat, width, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexImage2DEXT(
@@ -1194,7 +1195,7 @@ pub unsafe extern "C" fn glCompressedMultiTexImage2DEXT(
         }
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
         cx.enc.gl_compressed_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexImage3DEXT(
@@ -1218,7 +1219,7 @@ pub unsafe extern "C" fn glCompressedMultiTexImage3DEXT(
             return;
         };
         cx.enc.gl_compressed_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage1DEXT(
@@ -1238,7 +1239,7 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage1DEXT(
         }
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
         cx.enc.gl_compressed_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage2DEXT(
@@ -1260,7 +1261,7 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage2DEXT(
         }
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
         cx.enc.gl_compressed_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage3DEXT(
@@ -1288,7 +1289,7 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage3DEXT(
         cx.enc.gl_compressed_multi_tex_sub_image3dext(
             texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexImage1D(
@@ -1308,7 +1309,7 @@ pub unsafe extern "C" fn glCompressedTexImage1D(
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
         cx.enc.gl_compressed_tex_image1d(target, level, internalformat, width, border, image_size, data);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexImage2D(
@@ -1329,7 +1330,7 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
         cx.enc.gl_compressed_tex_image2d(target, level, internalformat, width, height, border, image_size, data);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexImage3D(
@@ -1353,7 +1354,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
         };
         cx.enc.gl_compressed_tex_image3d(target, level, internalformat, width, height, depth, border, image_size, data);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexImage3DOES(
@@ -1376,7 +1377,7 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
             return;
         };
         cx.enc.gl_compressed_tex_image3does(target, level, internalformat, width, height, depth, border, image_size, data);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexSubImage1D(
@@ -1393,16 +1394,16 @@ pub unsafe extern "C" fn glCompressedTexSubImage1D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_COMPRESSED_TEX_SUB_IMAGE1D,
             &[target, level as u32, xoffset as u32, width as u32, format, image_size as u32],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
         cx.enc.gl_compressed_tex_sub_image1d(target, level, xoffset, width, format, image_size, data);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexSubImage2D(
@@ -1421,16 +1422,16 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_COMPRESSED_TEX_SUB_IMAGE2D,
             &[target, level as u32, xoffset as u32, yoffset as u32, width as u32, height as u32, format, image_size as u32],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
         cx.enc.gl_compressed_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, image_size, data);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexSubImage3D(
@@ -1451,7 +1452,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_COMPRESSED_TEX_SUB_IMAGE3D,
             &[
                 target,
@@ -1465,15 +1466,15 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
                 format,
                 image_size as u32,
             ],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
             return;
         };
         cx.enc.gl_compressed_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
@@ -1498,7 +1499,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
             return;
         };
         cx.enc.gl_compressed_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureImage1DEXT(
@@ -1519,7 +1520,7 @@ pub unsafe extern "C" fn glCompressedTextureImage1DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
         cx.enc.gl_compressed_texture_image1dext(texture, target, level, internalformat, width, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
@@ -1541,7 +1542,7 @@ pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
         cx.enc.gl_compressed_texture_image2dext(texture, target, level, internalformat, width, height, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
@@ -1566,7 +1567,7 @@ pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
             return;
         };
         cx.enc.gl_compressed_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1D(
@@ -1585,7 +1586,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1D(
         }
         let Some(data) = crate::gl::blocks(cx, 0, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
         cx.enc.gl_compressed_texture_sub_image1d(texture, level, xoffset, width, format, image_size, data);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
@@ -1606,7 +1607,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
         cx.enc.gl_compressed_texture_sub_image1dext(texture, target, level, xoffset, width, format, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2D(
@@ -1627,7 +1628,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2D(
         }
         let Some(data) = crate::gl::blocks(cx, 0, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
         cx.enc.gl_compressed_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, image_size, data);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
@@ -1650,7 +1651,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
         cx.enc.gl_compressed_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, image_size, bits);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3D(
@@ -1675,7 +1676,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3D(
             return;
         };
         cx.enc.gl_compressed_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
@@ -1704,7 +1705,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
         cx.enc.gl_compressed_texture_sub_image3dext(
             texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glConvolutionParameterxOES(target: u32, pname: u32, param: i32) {
@@ -1736,7 +1737,7 @@ pub unsafe extern "C" fn glCopyImageSubData(
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, src_width,
             src_height, src_depth,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyImageSubDataNV(
@@ -1762,7 +1763,7 @@ pub unsafe extern "C" fn glCopyImageSubDataNV(
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
             depth,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
@@ -1777,9 +1778,9 @@ pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
@@ -1795,17 +1796,17 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage1DEXT(texunit: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
@@ -1821,9 +1822,9 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
@@ -1840,26 +1841,26 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, type_: u32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_pixels(x, y, width, height, type_);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexImage1D(target: u32, level: i32, internalformat: u32, x: i32, y: i32, width: i32, border: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexImage2D(
@@ -1874,40 +1875,40 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
-        let claim = cx.claim(
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE1D,
             &[target, level as u32, xoffset as u32, x as u32, y as u32, width as u32],
-            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+            &[crate::gl::Dependency::Texture(target), crate::gl::Dependency::Reading],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32, x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
-        let claim = cx.claim(
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE2D,
             &[target, level as u32, xoffset as u32, yoffset as u32, x as u32, y as u32, width as u32, height as u32],
-            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+            &[crate::gl::Dependency::Texture(target), crate::gl::Dependency::Reading],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexSubImage3D(
@@ -1923,16 +1924,16 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
-        let claim = cx.claim(
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE3D,
             &[target, level as u32, xoffset as u32, yoffset as u32, zoffset as u32, x as u32, y as u32, width as u32, height as u32],
-            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+            &[crate::gl::Dependency::Texture(target), crate::gl::Dependency::Reading],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTexSubImage3DOES(
@@ -1948,9 +1949,9 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureImage1DEXT(
@@ -1965,13 +1966,13 @@ pub unsafe extern "C" fn glCopyTextureImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_image1dext(texture, target, level, internalformat, x, y, width, border);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureImage2DEXT(
@@ -1987,33 +1988,33 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_image2dext(texture, target, level, internalformat, x, y, width, height, border);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage1DEXT(texture: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image1dext(texture, target, level, xoffset, x, y, width);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage2D(
@@ -2028,9 +2029,9 @@ pub unsafe extern "C" fn glCopyTextureSubImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
@@ -2046,13 +2047,13 @@ pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image2dext(texture, target, level, xoffset, yoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage3D(
@@ -2068,9 +2069,9 @@ pub unsafe extern "C" fn glCopyTextureSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
@@ -2087,13 +2088,13 @@ pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memory_objects: *mut u32) {
@@ -2123,14 +2124,14 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
         }
         cx.enc.gl_cull_face(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDebugMessageControl(source: u32, type_: u32, severity: u32, count: i32, ids: *const u32, enabled: u8) {
     unsafe {
         let cx = context();
         cx.enc.gl_debug_message_control(source, type_, severity, count, (ids.cast::<u32>(), lens::times(count as i64, 1)), enabled);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memory_objects: *const u32) {
@@ -2151,7 +2152,7 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
         }
         cx.enc.gl_depth_func(func);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthMask(flag: u8) {
@@ -2184,7 +2185,7 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
         }
         cx.enc.gl_depth_range(n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const f64) {
@@ -2203,7 +2204,7 @@ pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const
         }
         cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
@@ -2222,7 +2223,7 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
         }
         cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>(), lens::times(count as i64, 2)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f64) {
@@ -2241,7 +2242,7 @@ pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f6
         }
         cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
@@ -2259,7 +2260,7 @@ pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
         }
         cx.enc.gl_depth_range_indexed(index, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
@@ -2277,7 +2278,7 @@ pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
         }
         cx.enc.gl_depth_range_indexedd_nv(index, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
@@ -2295,7 +2296,7 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
         }
         cx.enc.gl_depth_range_indexedf_oes(index, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
@@ -2313,7 +2314,7 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
         }
         cx.enc.gl_depth_rangef(n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
@@ -2331,7 +2332,7 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
         }
         cx.enc.gl_depth_rangex(n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
@@ -2349,38 +2350,39 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
         }
         cx.enc.gl_disablei(target, index);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDiscardFramebufferEXT(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_DISCARD_FRAMEBUFFER_EXT,
             &[&[target, num_attachments as u32], crate::gl::values(attachments, lens::times(num_attachments as i64, 1))].concat(),
-            &[crate::gl::On::Target(target)],
+            &[crate::gl::Dependency::Target(target)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_discard_framebuffer_ext(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDispatchCompute(num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_DISPATCH_COMPUTE, &[num_groups_x, num_groups_y, num_groups_z], &[crate::gl::On::Program]);
+        let success_key =
+            cx.success_key(ops::GL_DISPATCH_COMPUTE, &[num_groups_x, num_groups_y, num_groups_z], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_dispatch_compute(num_groups_x, num_groups_y, num_groups_z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_dispatch_compute_indirect(indirect);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
@@ -2399,91 +2401,91 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
         }
         cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texf_oes(x, y, z, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texfv_oes((coords.cast::<f32>(), 5));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texi_oes(x, y, z, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texiv_oes((coords.cast::<i32>(), 5));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texs_oes(x, y, z, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texsv_oes((coords.cast::<i16>(), 5));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texx_oes(x, y, z, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_texxv_oes((coords.cast::<i32>(), 5));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTransformFeedback(mode: u32, id: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_transform_feedback(mode, id);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTransformFeedbackInstanced(mode: u32, id: u32, instancecount: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_transform_feedback_instanced(mode, id, instancecount);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTransformFeedbackStream(mode: u32, id: u32, stream: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_transform_feedback_stream(mode, id, stream);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glDrawTransformFeedbackStreamInstanced(mode: u32, id: u32, stream: u32, instancecount: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
@@ -2501,14 +2503,14 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
         }
         cx.enc.gl_enablei(target, index);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glEndConditionalRender() {
     unsafe {
         let cx = context();
         cx.enc.gl_end_conditional_render();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glEvalCoord1xOES(u: i32) {
@@ -2541,7 +2543,7 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
         }
         cx.enc.gl_fogf(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
@@ -2560,7 +2562,7 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
         }
         cx.enc.gl_fogfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
@@ -2578,7 +2580,7 @@ pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
         }
         cx.enc.gl_fogi(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
@@ -2597,7 +2599,7 @@ pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
         }
         cx.enc.gl_fogiv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
@@ -2615,7 +2617,7 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
         }
         cx.enc.gl_fogx(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
@@ -2634,7 +2636,7 @@ pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
         }
         cx.enc.gl_fogxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32) {
@@ -2651,7 +2653,7 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
             cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_draw_buffer_ext(framebuffer, mode);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, bufs: *const u32) {
@@ -2671,28 +2673,28 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
             cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_fetch_barrier_ext();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_parameteri(target, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_parameteri_mesa(target, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32) {
@@ -2709,124 +2711,124 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
             cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_read_buffer_ext(framebuffer, mode);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferRenderbuffer(target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_RENDERBUFFER), target, attachment, renderbuffertarget, renderbuffer];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_RENDERBUFFER,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Renderbuffer, renderbuffer)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Renderbuffer, renderbuffer)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_renderbuffer(target, attachment, renderbuffertarget, renderbuffer);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Renderbuffer, renderbuffer));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferRenderbufferOES(target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_renderbuffer_oes(target, attachment, renderbuffertarget, renderbuffer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture(target: u32, attachment: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE), target, attachment, texture, level as u32];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_TEXTURE,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Texture, texture)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture(target, attachment, texture, level);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture1D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE1D), target, attachment, textarget, texture, level as u32];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_TEXTURE1D,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Texture, texture)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture1d(target, attachment, textarget, texture, level);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture2D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE2D), target, attachment, textarget, texture, level as u32];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_TEXTURE2D,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Texture, texture)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture2d(target, attachment, textarget, texture, level);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture2DOES(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_texture2does(target, attachment, textarget, texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture3D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32, zoffset: i32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE3D), target, attachment, textarget, texture, level as u32, zoffset as u32];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_TEXTURE3D,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Texture, texture)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture3d(target, attachment, textarget, texture, level, zoffset);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture3DOES(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32, zoffset: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_texture3does(target, attachment, textarget, texture, level, zoffset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTextureLayer(target: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
     unsafe {
         let cx = context();
         let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE_LAYER), target, attachment, texture, level as u32, layer as u32];
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_FRAMEBUFFER_TEXTURE_LAYER,
             &command,
-            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+            &[crate::gl::Dependency::Target(target), crate::gl::Dependency::Image(crate::gl::Class::Texture, texture)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture_layer(target, attachment, texture, level, layer);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
@@ -2840,7 +2842,7 @@ pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
     unsafe {
         let cx = context();
         cx.enc.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFrontFace(mode: u32) {
@@ -2858,7 +2860,7 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
         }
         cx.enc.gl_front_face(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
@@ -2876,7 +2878,7 @@ pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64,
         }
         cx.enc.gl_frustum(left, right, bottom, top, z_near, z_far);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
@@ -2894,7 +2896,7 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
         }
         cx.enc.gl_frustumf(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
@@ -2912,7 +2914,7 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
         }
         cx.enc.gl_frustumf_oes(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
@@ -2930,7 +2932,7 @@ pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i
         }
         cx.enc.gl_frustumx(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
@@ -2938,28 +2940,28 @@ pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
         let cx = context();
         cx.enc.gl_generate_mipmap(target);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_generate_mipmap_oes(target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGenerateMultiTexMipmapEXT(texunit: u32, target: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_generate_multi_tex_mipmap_ext(texunit, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGenerateTextureMipmap(texture: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_generate_texture_mipmap(texture);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGenerateTextureMipmapEXT(texture: u32, target: u32) {
@@ -2970,7 +2972,7 @@ pub unsafe extern "C" fn glGenerateTextureMipmapEXT(texture: u32, target: u32) {
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_generate_texture_mipmap_ext(texture, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glGetActiveAttrib(
@@ -3188,7 +3190,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(target: u32, atta
         let question = cx.circumstances(
             ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV,
             &[target, attachment, pname],
-            &[crate::gl::On::Target(target)],
+            &[crate::gl::Dependency::Target(target)],
         );
         if let Some(known) = cx.known_answer(&question) {
             if !params.is_null() {
@@ -3810,7 +3812,7 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
-        let question = cx.circumstances(ops::GL_GET_RENDERBUFFER_PARAMETERIV, &[target, pname], &[crate::gl::On::Renderbuffer]);
+        let question = cx.circumstances(ops::GL_GET_RENDERBUFFER_PARAMETERIV, &[target, pname], &[crate::gl::Dependency::Renderbuffer]);
         if let Some(known) = cx.known_answer(&question) {
             if !params.is_null() {
                 params.write(known as i32);
@@ -4494,7 +4496,7 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
         }
         cx.enc.gl_hint(target, mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handle_type: u32, fd: i32) {
@@ -4530,15 +4532,15 @@ pub unsafe extern "C" fn glInitNames() {
 pub unsafe extern "C" fn glInvalidateFramebuffer(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_INVALIDATE_FRAMEBUFFER,
             &[&[target, num_attachments as u32], crate::gl::values(attachments, lens::times(num_attachments as i64, 1))].concat(),
-            &[crate::gl::On::Target(target)],
+            &[crate::gl::Dependency::Target(target)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_invalidate_framebuffer(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glInvalidateNamedFramebufferData(framebuffer: u32, num_attachments: i32, attachments: *const u32) {
@@ -4549,7 +4551,7 @@ pub unsafe extern "C" fn glInvalidateNamedFramebufferData(framebuffer: u32, num_
             num_attachments,
             (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)),
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glInvalidateNamedFramebufferSubData(
@@ -4572,7 +4574,7 @@ pub unsafe extern "C" fn glInvalidateNamedFramebufferSubData(
             width,
             height,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glInvalidateSubFramebuffer(
@@ -4586,14 +4588,14 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
 ) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_INVALIDATE_SUB_FRAMEBUFFER,
             &[
                 &[target, num_attachments as u32, x as u32, y as u32, width as u32, height as u32],
                 crate::gl::values(attachments, lens::times(num_attachments as i64, 1)),
             ]
             .concat(),
-            &[crate::gl::On::Target(target)],
+            &[crate::gl::Dependency::Target(target)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_invalidate_sub_framebuffer(
@@ -4605,15 +4607,15 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
             width,
             height,
         );
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glInvalidateTexImage(texture: u32, level: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_invalidate_tex_image(texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glInvalidateTexSubImage(
@@ -4629,7 +4631,7 @@ pub unsafe extern "C" fn glInvalidateTexSubImage(
     unsafe {
         let cx = context();
         cx.enc.gl_invalidate_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
@@ -4813,7 +4815,7 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
         }
         cx.enc.gl_light_modelf(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
@@ -4832,7 +4834,7 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
         }
         cx.enc.gl_light_modelfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
@@ -4850,7 +4852,7 @@ pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
         }
         cx.enc.gl_light_modeli(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
@@ -4869,7 +4871,7 @@ pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
         }
         cx.enc.gl_light_modeliv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
@@ -4887,7 +4889,7 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
         }
         cx.enc.gl_light_modelx(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
@@ -4906,7 +4908,7 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
         }
         cx.enc.gl_light_modelxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
@@ -4924,7 +4926,7 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
         }
         cx.enc.gl_lightf(light, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
@@ -4943,7 +4945,7 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
         }
         cx.enc.gl_lightfv(light, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
@@ -4961,7 +4963,7 @@ pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_lighti(light, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
@@ -4980,7 +4982,7 @@ pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
         }
         cx.enc.gl_lightiv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
@@ -4998,7 +5000,7 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_lightx(light, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
@@ -5017,7 +5019,7 @@ pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
         }
         cx.enc.gl_lightxv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
@@ -5035,7 +5037,7 @@ pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
         }
         cx.enc.gl_line_stipple(factor, pattern);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLineWidth(width: f32) {
@@ -5053,7 +5055,7 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
         }
         cx.enc.gl_line_width(width);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLineWidthx(width: i32) {
@@ -5071,7 +5073,7 @@ pub unsafe extern "C" fn glLineWidthx(width: i32) {
         }
         cx.enc.gl_line_widthx(width);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glListBase(base: u32) {
@@ -5155,11 +5157,11 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
 pub unsafe extern "C" fn glLoadName(name: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_LOAD_NAME, &[name], &[crate::gl::On::Unfollowed]);
+        let success_key = cx.success_key(ops::GL_LOAD_NAME, &[name], &[crate::gl::Dependency::Unfollowed]);
         let before = cx.enc.doubt;
         cx.enc.gl_load_name(name);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glLoadTransposeMatrixd(m: *const f64) {
@@ -5216,14 +5218,14 @@ pub unsafe extern "C" fn glMap1d(target: u32, u1: f64, u2: f64, stride: i32, ord
     unsafe {
         let cx = context();
         cx.enc.gl_map1d(target, u1, u2, stride, order, (points.cast::<f64>(), lens::map1_points(target, stride, order)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMap1f(target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: *const f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_map1f(target, u1, u2, stride, order, (points.cast::<f32>(), lens::map1_points(target, stride, order)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMap1xOES(target: u32, u1: i32, u2: i32, stride: i32, order: i32, points: i32) {
@@ -5255,7 +5257,7 @@ pub unsafe extern "C" fn glMap2d(
             vorder,
             (points.cast::<f64>(), lens::map2_points(target, ustride, uorder, vstride, vorder)),
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMap2f(
@@ -5284,7 +5286,7 @@ pub unsafe extern "C" fn glMap2f(
             vorder,
             (points.cast::<f32>(), lens::map2_points(target, ustride, uorder, vstride, vorder)),
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMap2xOES(
@@ -5316,7 +5318,7 @@ pub unsafe extern "C" fn glMapGrid1d(un: i32, u1: f64, u2: f64) {
         }
         cx.enc.gl_map_grid1d(un, u1, u2);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
@@ -5334,7 +5336,7 @@ pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
         }
         cx.enc.gl_map_grid1f(un, u1, u2);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMapGrid1xOES(n: i32, u1: i32, u2: i32) {
@@ -5355,7 +5357,7 @@ pub unsafe extern "C" fn glMapGrid2d(un: i32, u1: f64, u2: f64, vn: i32, v1: f64
         }
         cx.enc.gl_map_grid2d(un, u1, u2, vn, v1, v2);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) {
@@ -5373,7 +5375,7 @@ pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32
         }
         cx.enc.gl_map_grid2f(un, u1, u2, vn, v1, v2);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMapGrid2xOES(n: i32, u1: i32, u2: i32, v1: i32, v2: i32) {
@@ -5429,7 +5431,7 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bo
         }
         cx.enc.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
@@ -5447,7 +5449,7 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
         }
         cx.enc.gl_matrix_load_identity_ext(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
@@ -5466,7 +5468,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
         }
         cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
@@ -5485,7 +5487,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
         }
         cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
@@ -5504,7 +5506,7 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
         }
         cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
@@ -5523,7 +5525,7 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
         }
         cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixMode(mode: u32) {
@@ -5541,7 +5543,7 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
         }
         cx.enc.gl_matrix_mode(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
@@ -5560,7 +5562,7 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
         }
         cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
@@ -5579,7 +5581,7 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
         }
         cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
@@ -5598,7 +5600,7 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
         }
         cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
@@ -5617,7 +5619,7 @@ pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
         }
         cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
@@ -5635,7 +5637,7 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bott
         }
         cx.enc.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
@@ -5653,7 +5655,7 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
         }
         cx.enc.gl_matrix_pop_ext(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
@@ -5671,7 +5673,7 @@ pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
         }
         cx.enc.gl_matrix_push_ext(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64) {
@@ -5689,7 +5691,7 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
         }
         cx.enc.gl_matrix_rotated_ext(mode, angle, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32) {
@@ -5707,7 +5709,7 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
         }
         cx.enc.gl_matrix_rotatef_ext(mode, angle, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
@@ -5725,7 +5727,7 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
         }
         cx.enc.gl_matrix_scaled_ext(mode, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
@@ -5743,7 +5745,7 @@ pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
         }
         cx.enc.gl_matrix_scalef_ext(mode, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64) {
@@ -5761,7 +5763,7 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
         }
         cx.enc.gl_matrix_translated_ext(mode, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32) {
@@ -5779,34 +5781,34 @@ pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32
         }
         cx.enc.gl_matrix_translatef_ext(mode, x, y, z);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_max_shader_compiler_threads_khr(count);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_MEMORY_BARRIER, &[barriers], &[]);
+        let success_key = cx.success_key(ops::GL_MEMORY_BARRIER, &[barriers], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_memory_barrier(barriers);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_MEMORY_BARRIER_BY_REGION, &[barriers], &[]);
+        let success_key = cx.success_key(ops::GL_MEMORY_BARRIER_BY_REGION, &[barriers], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_memory_barrier_by_region(barriers);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMemoryObjectParameterivEXT(memory_object: u32, pname: u32, params: *const i32) {
@@ -5827,7 +5829,7 @@ pub unsafe extern "C" fn glMinSampleShading(value: f32) {
         }
         cx.enc.gl_min_sample_shading(value);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultMatrixd(m: *const f64) {
@@ -5973,7 +5975,7 @@ pub unsafe extern "C" fn glMultiTexEnvfEXT(texunit: u32, target: u32, pname: u32
         }
         cx.enc.gl_multi_tex_envf_ext(texunit, target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u32, params: *const f32) {
@@ -5994,7 +5996,7 @@ pub unsafe extern "C" fn glMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u3
         }
         cx.enc.gl_multi_tex_envfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexEnviEXT(texunit: u32, target: u32, pname: u32, param: i32) {
@@ -6012,7 +6014,7 @@ pub unsafe extern "C" fn glMultiTexEnviEXT(texunit: u32, target: u32, pname: u32
         }
         cx.enc.gl_multi_tex_envi_ext(texunit, target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexEnvivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
@@ -6033,7 +6035,7 @@ pub unsafe extern "C" fn glMultiTexEnvivEXT(texunit: u32, target: u32, pname: u3
         }
         cx.enc.gl_multi_tex_enviv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGendEXT(texunit: u32, coord: u32, pname: u32, param: f64) {
@@ -6051,7 +6053,7 @@ pub unsafe extern "C" fn glMultiTexGendEXT(texunit: u32, coord: u32, pname: u32,
         }
         cx.enc.gl_multi_tex_gend_ext(texunit, coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32, params: *const f64) {
@@ -6072,7 +6074,7 @@ pub unsafe extern "C" fn glMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32
         }
         cx.enc.gl_multi_tex_gendv_ext(texunit, coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGenfEXT(texunit: u32, coord: u32, pname: u32, param: f32) {
@@ -6090,7 +6092,7 @@ pub unsafe extern "C" fn glMultiTexGenfEXT(texunit: u32, coord: u32, pname: u32,
         }
         cx.enc.gl_multi_tex_genf_ext(texunit, coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32, params: *const f32) {
@@ -6111,7 +6113,7 @@ pub unsafe extern "C" fn glMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32
         }
         cx.enc.gl_multi_tex_genfv_ext(texunit, coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGeniEXT(texunit: u32, coord: u32, pname: u32, param: i32) {
@@ -6129,7 +6131,7 @@ pub unsafe extern "C" fn glMultiTexGeniEXT(texunit: u32, coord: u32, pname: u32,
         }
         cx.enc.gl_multi_tex_geni_ext(texunit, coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32, params: *const i32) {
@@ -6150,7 +6152,7 @@ pub unsafe extern "C" fn glMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32
         }
         cx.enc.gl_multi_tex_geniv_ext(texunit, coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexImage1DEXT(
@@ -6171,7 +6173,7 @@ pub unsafe extern "C" fn glMultiTexImage1DEXT(
         }
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_multi_tex_image1dext(texunit, target, level, internalformat, width, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexImage2DEXT(
@@ -6195,7 +6197,7 @@ pub unsafe extern "C" fn glMultiTexImage2DEXT(
             return;
         };
         cx.enc.gl_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexImage3DEXT(
@@ -6221,7 +6223,7 @@ pub unsafe extern "C" fn glMultiTexImage3DEXT(
             return;
         };
         cx.enc.gl_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameterIivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
@@ -6242,7 +6244,7 @@ pub unsafe extern "C" fn glMultiTexParameterIivEXT(texunit: u32, target: u32, pn
         }
         cx.enc.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameterIuivEXT(texunit: u32, target: u32, pname: u32, params: *const u32) {
@@ -6263,7 +6265,7 @@ pub unsafe extern "C" fn glMultiTexParameterIuivEXT(texunit: u32, target: u32, p
         }
         cx.enc.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameterfEXT(texunit: u32, target: u32, pname: u32, param: f32) {
@@ -6281,7 +6283,7 @@ pub unsafe extern "C" fn glMultiTexParameterfEXT(texunit: u32, target: u32, pnam
         }
         cx.enc.gl_multi_tex_parameterf_ext(texunit, target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameterfvEXT(texunit: u32, target: u32, pname: u32, params: *const f32) {
@@ -6302,7 +6304,7 @@ pub unsafe extern "C" fn glMultiTexParameterfvEXT(texunit: u32, target: u32, pna
         }
         cx.enc.gl_multi_tex_parameterfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameteriEXT(texunit: u32, target: u32, pname: u32, param: i32) {
@@ -6320,7 +6322,7 @@ pub unsafe extern "C" fn glMultiTexParameteriEXT(texunit: u32, target: u32, pnam
         }
         cx.enc.gl_multi_tex_parameteri_ext(texunit, target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexParameterivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
@@ -6341,14 +6343,14 @@ pub unsafe extern "C" fn glMultiTexParameterivEXT(texunit: u32, target: u32, pna
         }
         cx.enc.gl_multi_tex_parameteriv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexRenderbufferEXT(texunit: u32, target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_multi_tex_renderbuffer_ext(texunit, target, renderbuffer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexSubImage1DEXT(
@@ -6368,7 +6370,7 @@ pub unsafe extern "C" fn glMultiTexSubImage1DEXT(
         }
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexSubImage2DEXT(
@@ -6392,7 +6394,7 @@ pub unsafe extern "C" fn glMultiTexSubImage2DEXT(
             return;
         };
         cx.enc.gl_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glMultiTexSubImage3DEXT(
@@ -6419,7 +6421,7 @@ pub unsafe extern "C" fn glMultiTexSubImage3DEXT(
             return;
         };
         cx.enc.gl_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedBufferStorageMemEXT(buffer: u32, size: i64, memory: u32, offset: u64) {
@@ -6438,7 +6440,7 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffer(framebuffer: u32, buf: u32
             cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_draw_buffer(framebuffer, buf);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferDrawBuffers(framebuffer: u32, n: i32, bufs: *const u32) {
@@ -6457,14 +6459,14 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffers(framebuffer: u32, n: i32,
             cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_draw_buffers(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferParameteri(framebuffer: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_named_framebuffer_parameteri(framebuffer, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferParameteriEXT(framebuffer: u32, pname: u32, param: i32) {
@@ -6475,7 +6477,7 @@ pub unsafe extern "C" fn glNamedFramebufferParameteriEXT(framebuffer: u32, pname
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_parameteri_ext(framebuffer, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferReadBuffer(framebuffer: u32, src: u32) {
@@ -6491,14 +6493,14 @@ pub unsafe extern "C" fn glNamedFramebufferReadBuffer(framebuffer: u32, src: u32
             cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_read_buffer(framebuffer, src);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferRenderbuffer(framebuffer: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_named_framebuffer_renderbuffer(framebuffer, attachment, renderbuffertarget, renderbuffer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferRenderbufferEXT(framebuffer: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
@@ -6509,14 +6511,14 @@ pub unsafe extern "C" fn glNamedFramebufferRenderbufferEXT(framebuffer: u32, att
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_renderbuffer_ext(framebuffer, attachment, renderbuffertarget, renderbuffer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture(framebuffer: u32, attachment: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_named_framebuffer_texture(framebuffer, attachment, texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture1DEXT(framebuffer: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
@@ -6527,7 +6529,7 @@ pub unsafe extern "C" fn glNamedFramebufferTexture1DEXT(framebuffer: u32, attach
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture1dext(framebuffer, attachment, textarget, texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture2DEXT(framebuffer: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
@@ -6538,7 +6540,7 @@ pub unsafe extern "C" fn glNamedFramebufferTexture2DEXT(framebuffer: u32, attach
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture2dext(framebuffer, attachment, textarget, texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture3DEXT(
@@ -6556,7 +6558,7 @@ pub unsafe extern "C" fn glNamedFramebufferTexture3DEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture3dext(framebuffer, attachment, textarget, texture, level, zoffset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32) {
@@ -6567,7 +6569,7 @@ pub unsafe extern "C" fn glNamedFramebufferTextureEXT(framebuffer: u32, attachme
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture_ext(framebuffer, attachment, texture, level);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureFaceEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32, face: u32) {
@@ -6578,14 +6580,14 @@ pub unsafe extern "C" fn glNamedFramebufferTextureFaceEXT(framebuffer: u32, atta
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture_face_ext(framebuffer, attachment, texture, level, face);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureLayer(framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_named_framebuffer_texture_layer(framebuffer, attachment, texture, level, layer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureLayerEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
@@ -6596,7 +6598,7 @@ pub unsafe extern "C" fn glNamedFramebufferTextureLayerEXT(framebuffer: u32, att
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
@@ -6610,7 +6612,7 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
     unsafe {
         let cx = context();
         cx.enc.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dEXT(program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
@@ -6621,7 +6623,7 @@ pub unsafe extern "C" fn glNamedProgramLocalParameter4dEXT(program: u32, target:
         }
         crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
         cx.enc.gl_named_program_local_parameter4d_ext(program, target, index, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dvEXT(program: u32, target: u32, index: u32, params: *const f64) {
@@ -6632,7 +6634,7 @@ pub unsafe extern "C" fn glNamedProgramLocalParameter4dvEXT(program: u32, target
         }
         crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
         cx.enc.gl_named_program_local_parameter4dv_ext(program, target, index, (params.cast::<f64>(), 4));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4fEXT(program: u32, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
@@ -6643,7 +6645,7 @@ pub unsafe extern "C" fn glNamedProgramLocalParameter4fEXT(program: u32, target:
         }
         crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
         cx.enc.gl_named_program_local_parameter4f_ext(program, target, index, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4fvEXT(program: u32, target: u32, index: u32, params: *const f32) {
@@ -6654,7 +6656,7 @@ pub unsafe extern "C" fn glNamedProgramLocalParameter4fvEXT(program: u32, target
         }
         crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
         cx.enc.gl_named_program_local_parameter4fv_ext(program, target, index, (params.cast::<f32>(), 4));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameterI4iEXT(program: u32, target: u32, index: u32, x: i32, y: i32, z: i32, w: i32) {
@@ -6683,7 +6685,7 @@ pub unsafe extern "C" fn glNamedProgramLocalParameters4fvEXT(program: u32, targe
             count,
             (params.cast::<f32>(), lens::times(count as i64, 4)),
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParametersI4ivEXT(program: u32, target: u32, index: u32, count: i32, params: *const i32) {
@@ -6696,7 +6698,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorage(renderbuffer: u32, internalf
     unsafe {
         let cx = context();
         cx.enc.gl_named_renderbuffer_storage(renderbuffer, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageEXT(renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
@@ -6707,7 +6709,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageEXT(renderbuffer: u32, intern
         }
         crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
         cx.enc.gl_named_renderbuffer_storage_ext(renderbuffer, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisample(
@@ -6720,7 +6722,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_named_renderbuffer_storage_multisample(renderbuffer, samples, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleCoverageEXT(
@@ -6745,7 +6747,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleCoverageEXT(
             width,
             height,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
@@ -6762,7 +6764,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
         cx.enc.gl_named_renderbuffer_storage_multisample_ext(renderbuffer, samples, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glNormal3xvOES(coords: *const i32) {
@@ -6783,7 +6785,7 @@ pub unsafe extern "C" fn glOrtho(left: f64, right: f64, bottom: f64, top: f64, z
         }
         cx.enc.gl_ortho(left, right, bottom, top, z_near, z_far);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
@@ -6801,7 +6803,7 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
         }
         cx.enc.gl_orthof(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
@@ -6819,7 +6821,7 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
         }
         cx.enc.gl_orthof_oes(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
@@ -6837,14 +6839,14 @@ pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32
         }
         cx.enc.gl_orthox(l, r, b, t, n, f);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPassTexCoordATI(dst: u32, coord: u32, swizzle: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_pass_tex_coord_ati(dst, coord, swizzle);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPassThrough(token: f32) {
@@ -6872,7 +6874,7 @@ pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
         }
         cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
@@ -6890,14 +6892,14 @@ pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
         }
         cx.enc.gl_patch_parameteri(pname, value);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPauseTransformFeedback() {
     unsafe {
         let cx = context();
         cx.enc.gl_pause_transform_feedback();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPixelMapx(map: u32, size: i32, values: *const i32) {
@@ -6921,7 +6923,7 @@ pub unsafe extern "C" fn glPixelTransferf(pname: u32, param: f32) {
         }
         cx.enc.gl_pixel_transferf(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
@@ -6939,7 +6941,7 @@ pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
         }
         cx.enc.gl_pixel_transferi(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPixelTransferxOES(pname: u32, param: i32) {
@@ -6960,7 +6962,7 @@ pub unsafe extern "C" fn glPixelZoom(xfactor: f32, yfactor: f32) {
         }
         cx.enc.gl_pixel_zoom(xfactor, yfactor);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPixelZoomxOES(xfactor: i32, yfactor: i32) {
@@ -6981,7 +6983,7 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
         }
         cx.enc.gl_point_parameterf(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
@@ -7000,7 +7002,7 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
         }
         cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
@@ -7018,7 +7020,7 @@ pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
         }
         cx.enc.gl_point_parameteri(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
@@ -7037,7 +7039,7 @@ pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
         }
         cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
@@ -7055,7 +7057,7 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
         }
         cx.enc.gl_point_parameterx(pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
@@ -7074,7 +7076,7 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
         }
         cx.enc.gl_point_parameterxv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointSize(size: f32) {
@@ -7092,7 +7094,7 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
         }
         cx.enc.gl_point_size(size);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPointSizex(size: i32) {
@@ -7110,7 +7112,7 @@ pub unsafe extern "C" fn glPointSizex(size: i32) {
         }
         cx.enc.gl_point_sizex(size);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
@@ -7128,7 +7130,7 @@ pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
         }
         cx.enc.gl_polygon_mode(face, mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
@@ -7161,7 +7163,7 @@ pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f3
         }
         cx.enc.gl_polygon_offset_clamp(factor, units, clamp);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
@@ -7179,7 +7181,7 @@ pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
         }
         cx.enc.gl_polygon_offsetx(factor, units);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPopMatrix() {
@@ -7197,17 +7199,17 @@ pub unsafe extern "C" fn glPopMatrix() {
         }
         cx.enc.gl_pop_matrix();
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPopName() {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_POP_NAME, &[], &[crate::gl::On::Unfollowed]);
+        let success_key = cx.success_key(ops::GL_POP_NAME, &[], &[crate::gl::Dependency::Unfollowed]);
         let before = cx.enc.doubt;
         cx.enc.gl_pop_name();
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPrimitiveBoundingBox(
@@ -7234,7 +7236,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
         }
         cx.enc.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
@@ -7252,7 +7254,7 @@ pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
         }
         cx.enc.gl_primitive_restart_index(index);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
@@ -7270,7 +7272,7 @@ pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
         }
         cx.enc.gl_primitive_restart_index_nv(index);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, priorities: *const f32) {
@@ -7303,7 +7305,7 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
             (priorities.cast::<f32>(), lens::times(n as i64, 1)),
         );
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPrioritizeTexturesxOES(n: i32, textures: *const u32, priorities: *const i32) {
@@ -7312,136 +7314,137 @@ pub unsafe extern "C" fn glPrioritizeTexturesxOES(n: i32, textures: *const u32, 
 pub unsafe extern "C" fn glProgramEnvParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4d_arb(target, index, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4f_arb(target, index, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4d_arb(target, index, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4f_arb(target, index, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, &[target, index], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, &[target, index], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_parameteri(program, pname, value);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1d(program: u32, location: i32, v0: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM1D, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1d(program, location, v0);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1dEXT(program: u32, location: i32, x: f64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1d_ext(program, location, x);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
@@ -7449,42 +7452,43 @@ pub unsafe extern "C" fn glProgramUniform1dvEXT(program: u32, location: i32, cou
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM1F, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1f(program, location, v0);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i64ARB(program: u32, location: i32, x: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1i64_arb(program, location, x);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1i64_nv(program, location, x);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7492,7 +7496,7 @@ pub unsafe extern "C" fn glProgramUniform1i64vARB(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7500,31 +7504,31 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, co
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM1UI, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1ui(program, location, v0);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui64ARB(program: u32, location: i32, x: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1ui64_arb(program, location, x);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1ui64_nv(program, location, x);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7532,7 +7536,7 @@ pub unsafe extern "C" fn glProgramUniform1ui64vARB(program: u32, location: i32, 
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7540,46 +7544,48 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform1uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2d(program: u32, location: i32, v0: f64, v1: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM2D, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2d(program, location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2dEXT(program: u32, location: i32, x: f64, y: f64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform2d_ext(program, location, x, y);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
@@ -7587,52 +7593,53 @@ pub unsafe extern "C" fn glProgramUniform2dvEXT(program: u32, location: i32, cou
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM2F, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2f(program, location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM2I, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2i(program, location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i64ARB(program: u32, location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform2i64_arb(program, location, x, y);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform2i64_nv(program, location, x, y);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7640,7 +7647,7 @@ pub unsafe extern "C" fn glProgramUniform2i64vARB(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7648,42 +7655,43 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(program: u32, location: i32, co
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM2UI, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2ui(program, location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui64ARB(program: u32, location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform2ui64_arb(program, location, x, y);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform2ui64_nv(program, location, x, y);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7691,7 +7699,7 @@ pub unsafe extern "C" fn glProgramUniform2ui64vARB(program: u32, location: i32, 
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7699,46 +7707,48 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3d(program: u32, location: i32, v0: f64, v1: f64, v2: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM3D, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3d(program, location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3dEXT(program: u32, location: i32, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform3d_ext(program, location, x, y, z);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
@@ -7746,52 +7756,53 @@ pub unsafe extern "C" fn glProgramUniform3dvEXT(program: u32, location: i32, cou
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3f(program: u32, location: i32, v0: f32, v1: f32, v2: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM3F, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3f(program, location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i(program: u32, location: i32, v0: i32, v1: i32, v2: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM3I, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3i(program, location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i64ARB(program: u32, location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform3i64_arb(program, location, x, y, z);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i64NV(program: u32, location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform3i64_nv(program, location, x, y, z);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7799,7 +7810,7 @@ pub unsafe extern "C" fn glProgramUniform3i64vARB(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7807,42 +7818,43 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(program: u32, location: i32, co
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM3UI, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3ui(program, location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui64ARB(program: u32, location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform3ui64_arb(program, location, x, y, z);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui64NV(program: u32, location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform3ui64_nv(program, location, x, y, z);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7850,7 +7862,7 @@ pub unsafe extern "C" fn glProgramUniform3ui64vARB(program: u32, location: i32, 
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
@@ -7858,46 +7870,48 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4d(program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM4D, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4d(program, location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4dEXT(program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform4d_ext(program, location, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
@@ -7905,52 +7919,53 @@ pub unsafe extern "C" fn glProgramUniform4dvEXT(program: u32, location: i32, cou
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4f(program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM4F, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4f(program, location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i(program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM4I, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4i(program, location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i64ARB(program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform4i64_arb(program, location, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i64NV(program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform4i64_nv(program, location, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7958,7 +7973,7 @@ pub unsafe extern "C" fn glProgramUniform4i64vARB(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
@@ -7966,42 +7981,43 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(program: u32, location: i32, co
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(ops::GL_PROGRAM_UNIFORM4UI, &[location as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4ui(program, location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui64ARB(program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform4ui64_arb(program, location, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui64NV(program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform4ui64_nv(program, location, x, y, z, w);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
@@ -8009,7 +8025,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64vARB(program: u32, location: i32, 
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
@@ -8017,268 +8033,269 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(program: u32, location: i32, c
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let success_key =
+            cx.success_key(ops::GL_PROGRAM_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Named(program)]);
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X3FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX2X4FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X2FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4dv_ext(
@@ -8288,138 +8305,138 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: 
             transpose,
             (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX3X4FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X2FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV_EXT,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3dv_ext(
@@ -8429,23 +8446,23 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: 
             transpose,
             (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_PROGRAM_UNIFORM_MATRIX4X3FV,
             &[location as u32, count as u32, transpose as u32],
-            &[crate::gl::On::Named(program)],
+            &[crate::gl::Dependency::Named(program)],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
@@ -8463,7 +8480,7 @@ pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
         }
         cx.enc.gl_provoking_vertex(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPushMatrix() {
@@ -8481,17 +8498,17 @@ pub unsafe extern "C" fn glPushMatrix() {
         }
         cx.enc.gl_push_matrix();
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glPushName(name: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_PUSH_NAME, &[name], &[crate::gl::On::Unfollowed]);
+        let success_key = cx.success_key(ops::GL_PUSH_NAME, &[name], &[crate::gl::Dependency::Unfollowed]);
         let before = cx.enc.doubt;
         cx.enc.gl_push_name(name);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
@@ -8682,7 +8699,7 @@ pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
         }
         cx.enc.gl_read_buffer_nv(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glRectxOES(x1: i32, y1: i32, x2: i32, y2: i32) {
@@ -8695,7 +8712,7 @@ pub unsafe extern "C" fn glReleaseShaderCompiler() {
     unsafe {
         let cx = context();
         cx.enc.gl_release_shader_compiler();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glRenderbufferStorage(target: u32, internalformat: u32, width: i32, height: i32) {
@@ -8703,7 +8720,7 @@ pub unsafe extern "C" fn glRenderbufferStorage(target: u32, internalformat: u32,
         let cx = context();
         cx.enc.gl_renderbuffer_storage(target, internalformat, width, height);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glRenderbufferStorageMultisample(target: u32, samples: i32, internalformat: u32, width: i32, height: i32) {
@@ -8711,21 +8728,21 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(target: u32, samples: 
         let cx = context();
         cx.enc.gl_renderbuffer_storage_multisample(target, samples, internalformat, width, height);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glRenderbufferStorageOES(target: u32, internalformat: u32, width: i32, height: i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_renderbuffer_storage_oes(target, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glResumeTransformFeedback() {
     unsafe {
         let cx = context();
         cx.enc.gl_resume_transform_feedback();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glRotated(angle: f64, x: f64, y: f64, z: f64) {
@@ -8803,14 +8820,14 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
         }
         cx.enc.gl_sample_coveragex(value, invert);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSampleMapATI(dst: u32, interp: u32, swizzle: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_sample_map_ati(dst, interp, swizzle);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
@@ -8828,55 +8845,55 @@ pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
         }
         cx.enc.gl_sample_maski(mask_number, mask);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_sampler_parameter_iiv(sampler, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_sampler_parameter_iuiv(sampler, pname, (param.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_SAMPLER_PARAMETERF, &[pname, param.to_bits()], &[crate::gl::On::Sampler(sampler)]);
+        let success_key = cx.success_key(ops::GL_SAMPLER_PARAMETERF, &[pname, param.to_bits()], &[crate::gl::Dependency::Sampler(sampler)]);
         let before = cx.enc.doubt;
         cx.enc.gl_sampler_parameterf(sampler, pname, param);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_sampler_parameterfv(sampler, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_SAMPLER_PARAMETERI, &[pname, param as u32], &[crate::gl::On::Sampler(sampler)]);
+        let success_key = cx.success_key(ops::GL_SAMPLER_PARAMETERI, &[pname, param as u32], &[crate::gl::Dependency::Sampler(sampler)]);
         let before = cx.enc.doubt;
         cx.enc.gl_sampler_parameteri(sampler, pname, param);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
         cx.enc.gl_sampler_parameteriv(sampler, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glScaled(x: f64, y: f64, z: f64) {
@@ -8939,7 +8956,7 @@ pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
         }
         cx.enc.gl_scissor(x, y, width, height);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) {
@@ -8958,7 +8975,7 @@ pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) 
         }
         cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>(), lens::times(count as i64, 4)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, width: i32, height: i32) {
@@ -8976,7 +8993,7 @@ pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, wi
         }
         cx.enc.gl_scissor_indexed(index, left, bottom, width, height);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
@@ -8995,14 +9012,14 @@ pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
         }
         cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSetFragmentShaderConstantATI(dst: u32, value: *const f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_set_fragment_shader_constant_ati(dst, (value.cast::<f32>(), 4));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glShadeModel(mode: u32) {
@@ -9020,18 +9037,21 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
         }
         cx.enc.gl_shade_model(mode);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glShaderStorageBlockBinding(program: u32, storage_block_index: u32, storage_block_binding: u32) {
     unsafe {
         let cx = context();
-        let claim =
-            cx.claim(ops::GL_SHADER_STORAGE_BLOCK_BINDING, &[storage_block_index, storage_block_binding], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(
+            ops::GL_SHADER_STORAGE_BLOCK_BINDING,
+            &[storage_block_index, storage_block_binding],
+            &[crate::gl::Dependency::Named(program)],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_shader_storage_block_binding(program, storage_block_index, storage_block_binding);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glSpecializeShader(
@@ -9050,7 +9070,7 @@ pub unsafe extern "C" fn glSpecializeShader(
             (p_constant_index.cast::<u32>(), lens::times(num_specialization_constants as i64, 1)),
             (p_constant_value.cast::<u32>(), lens::times(num_specialization_constants as i64, 1)),
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
@@ -9068,7 +9088,7 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
         }
         cx.enc.gl_stencil_func(func, ref_, mask);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, mask: u32) {
@@ -9086,7 +9106,7 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, 
         }
         cx.enc.gl_stencil_func_separate(face, func, ref_, mask);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32, ref_: i32, mask: u32) {
@@ -9104,7 +9124,7 @@ pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32,
         }
         cx.enc.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilMask(mask: u32) {
@@ -9137,7 +9157,7 @@ pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
         }
         cx.enc.gl_stencil_mask_separate(face, mask);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
@@ -9155,7 +9175,7 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
         }
         cx.enc.gl_stencil_op(fail, zfail, zpass);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32, dppass: u32) {
@@ -9173,7 +9193,7 @@ pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
         }
         cx.enc.gl_stencil_op_separate(face, sfail, dpfail, dppass);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexCoord1bOES(s: i8) {
@@ -9239,7 +9259,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
         }
         cx.enc.gl_tex_envf(target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
@@ -9258,7 +9278,7 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
         }
         cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
@@ -9276,7 +9296,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_envi(target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
@@ -9295,7 +9315,7 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
         }
         cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
@@ -9313,7 +9333,7 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_envx(target, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
@@ -9332,7 +9352,7 @@ pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32)
         }
         cx.enc.gl_tex_envxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
@@ -9350,7 +9370,7 @@ pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
         }
         cx.enc.gl_tex_gend(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) {
@@ -9369,7 +9389,7 @@ pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) 
         }
         cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
@@ -9387,7 +9407,7 @@ pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
         }
         cx.enc.gl_tex_genf(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
@@ -9405,7 +9425,7 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
         }
         cx.enc.gl_tex_genf_oes(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) {
@@ -9424,7 +9444,7 @@ pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) 
         }
         cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
@@ -9443,7 +9463,7 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
         }
         cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
@@ -9461,7 +9481,7 @@ pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_geni(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
@@ -9479,7 +9499,7 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_geni_oes(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) {
@@ -9498,7 +9518,7 @@ pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) 
         }
         cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
@@ -9517,7 +9537,7 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
         }
         cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
@@ -9535,7 +9555,7 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_genx_oes(coord, pname, param);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
@@ -9554,7 +9574,7 @@ pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i3
         }
         cx.enc.gl_tex_genxv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexImage2DMultisample(
@@ -9569,7 +9589,7 @@ pub unsafe extern "C" fn glTexImage2DMultisample(
         let cx = context();
         cx.enc.gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexImage3DMultisample(
@@ -9585,7 +9605,7 @@ pub unsafe extern "C" fn glTexImage3DMultisample(
         let cx = context();
         cx.enc.gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
@@ -9605,7 +9625,7 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
         cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
@@ -9625,7 +9645,7 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
@@ -9644,7 +9664,7 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
         cx.enc.gl_tex_parameterf(target, pname, param);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
@@ -9664,7 +9684,7 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
         cx.enc.gl_tex_parameterfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
@@ -9683,7 +9703,7 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
         cx.enc.gl_tex_parameteri(target, pname, param);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
@@ -9703,7 +9723,7 @@ pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *cons
         cx.enc.gl_tex_parameteriv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
@@ -9722,7 +9742,7 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
         cx.enc.gl_tex_parameterx(target, pname, param);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
@@ -9742,7 +9762,7 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
         cx.enc.gl_tex_parameterxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat: u32, width: i32) {
@@ -9761,7 +9781,7 @@ pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat
         cx.enc.gl_tex_storage1d(target, levels, internalformat, width);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
@@ -9780,7 +9800,7 @@ pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat
         cx.enc.gl_tex_storage2d(target, levels, internalformat, width, height);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorage2DMultisample(
@@ -9795,7 +9815,7 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
         let cx = context();
         cx.enc.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
@@ -9814,7 +9834,7 @@ pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat
         cx.enc.gl_tex_storage3d(target, levels, internalformat, width, height, depth);
         cx.judged(before);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorage3DMultisample(
@@ -9830,7 +9850,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
         let cx = context();
         cx.enc.gl_tex_storage3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations);
         crate::gl::defined(cx, target);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
@@ -9858,7 +9878,7 @@ pub unsafe extern "C" fn glTexStorageMem1DEXT(target: u32, levels: i32, internal
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage_mem1dext(target, levels, internal_format, width, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorageMem2DEXT(
@@ -9873,7 +9893,7 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage_mem2dext(target, levels, internal_format, width, height, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
@@ -9898,7 +9918,7 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
             memory,
             offset,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorageMem3DEXT(
@@ -9914,7 +9934,7 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage_mem3dext(target, levels, internal_format, width, height, depth, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
@@ -9941,7 +9961,7 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
             memory,
             offset,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexSubImage1D(
@@ -9958,16 +9978,16 @@ pub unsafe extern "C" fn glTexSubImage1D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_TEX_SUB_IMAGE1D,
             &[target, level as u32, xoffset as u32, width as u32, format, type_],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_tex_sub_image1d(target, level, xoffset, width, format, type_, pixels);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexSubImage2D(
@@ -9986,18 +10006,18 @@ pub unsafe extern "C" fn glTexSubImage2D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_TEX_SUB_IMAGE2D,
             &[target, level as u32, xoffset as u32, yoffset as u32, width as u32, height as u32, format, type_],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
             return;
         };
         cx.enc.gl_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, type_, pixels);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexSubImage3D(
@@ -10018,7 +10038,7 @@ pub unsafe extern "C" fn glTexSubImage3D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_TEX_SUB_IMAGE3D,
             &[
                 target,
@@ -10032,7 +10052,7 @@ pub unsafe extern "C" fn glTexSubImage3D(
                 format,
                 type_,
             ],
-            &[crate::gl::On::Texture(target)],
+            &[crate::gl::Dependency::Texture(target)],
         );
         let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
@@ -10040,8 +10060,8 @@ pub unsafe extern "C" fn glTexSubImage3D(
             return;
         };
         cx.enc.gl_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexSubImage3DOES(
@@ -10067,24 +10087,24 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
             return;
         };
         cx.enc.gl_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureBarrier() {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_TEXTURE_BARRIER, &[], &[]);
+        let success_key = cx.success_key(ops::GL_TEXTURE_BARRIER, &[], &[]);
         let before = cx.enc.doubt;
         cx.enc.gl_texture_barrier();
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureBarrierNV() {
     unsafe {
         let cx = context();
         cx.enc.gl_texture_barrier_nv();
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureImage1DEXT(
@@ -10106,7 +10126,7 @@ pub unsafe extern "C" fn glTextureImage1DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_texture_image1dext(texture, target, level, internalformat, width, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureImage2DEXT(
@@ -10131,7 +10151,7 @@ pub unsafe extern "C" fn glTextureImage2DEXT(
             return;
         };
         cx.enc.gl_texture_image2dext(texture, target, level, internalformat, width, height, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureImage3DEXT(
@@ -10158,7 +10178,7 @@ pub unsafe extern "C" fn glTextureImage3DEXT(
             return;
         };
         cx.enc.gl_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTexturePageCommitmentEXT(
@@ -10179,7 +10199,7 @@ pub unsafe extern "C" fn glTexturePageCommitmentEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_page_commitment_ext(texture, level, xoffset, yoffset, zoffset, width, height, depth, commit);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params: *const i32) {
@@ -10198,7 +10218,7 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
@@ -10218,7 +10238,7 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params: *const u32) {
@@ -10237,7 +10257,7 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pname: u32, params: *const u32) {
@@ -10257,7 +10277,7 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f32) {
@@ -10273,7 +10293,7 @@ pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f3
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterf(texture, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname: u32, param: f32) {
@@ -10290,7 +10310,7 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterf_ext(texture, target, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *const f32) {
@@ -10307,7 +10327,7 @@ pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pname: u32, params: *const f32) {
@@ -10327,7 +10347,7 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i32) {
@@ -10343,7 +10363,7 @@ pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i3
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteri(texture, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname: u32, param: i32) {
@@ -10360,7 +10380,7 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteri_ext(texture, target, pname, param);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *const i32) {
@@ -10377,7 +10397,7 @@ pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
@@ -10397,7 +10417,7 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureRenderbufferEXT(texture: u32, target: u32, renderbuffer: u32) {
@@ -10408,7 +10428,7 @@ pub unsafe extern "C" fn glTextureRenderbufferEXT(texture: u32, target: u32, ren
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_renderbuffer_ext(texture, target, renderbuffer);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalformat: u32, width: i32) {
@@ -10424,7 +10444,7 @@ pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalf
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage1d(texture, levels, internalformat, width);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) {
@@ -10441,7 +10461,7 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage1dext(texture, target, levels, internalformat, width);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
@@ -10457,7 +10477,7 @@ pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalf
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage2d(texture, levels, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
@@ -10474,7 +10494,7 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage2dext(texture, target, levels, internalformat, width, height);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage2DMultisample(
@@ -10488,7 +10508,7 @@ pub unsafe extern "C" fn glTextureStorage2DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_texture_storage2d_multisample(texture, samples, internalformat, width, height, fixedsamplelocations);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage2DMultisampleEXT(
@@ -10507,7 +10527,7 @@ pub unsafe extern "C" fn glTextureStorage2DMultisampleEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_storage2d_multisample_ext(texture, target, samples, internalformat, width, height, fixedsamplelocations);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
@@ -10523,7 +10543,7 @@ pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalf
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage3d(texture, levels, internalformat, width, height, depth);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage3DEXT(
@@ -10548,7 +10568,7 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage3DMultisample(
@@ -10563,7 +10583,7 @@ pub unsafe extern "C" fn glTextureStorage3DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_texture_storage3d_multisample(texture, samples, internalformat, width, height, depth, fixedsamplelocations);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorage3DMultisampleEXT(
@@ -10583,7 +10603,7 @@ pub unsafe extern "C" fn glTextureStorage3DMultisampleEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_storage3d_multisample_ext(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorageMem1DEXT(texture: u32, levels: i32, internal_format: u32, width: i32, memory: u32, offset: u64) {
@@ -10594,7 +10614,7 @@ pub unsafe extern "C" fn glTextureStorageMem1DEXT(texture: u32, levels: i32, int
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem1dext(texture, levels, internal_format, width, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorageMem2DEXT(
@@ -10613,7 +10633,7 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem2dext(texture, levels, internal_format, width, height, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
@@ -10642,7 +10662,7 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
             memory,
             offset,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorageMem3DEXT(
@@ -10662,7 +10682,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem3dext(texture, levels, internal_format, width, height, depth, memory, offset);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
@@ -10693,7 +10713,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
             memory,
             offset,
         );
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage1D(
@@ -10712,7 +10732,7 @@ pub unsafe extern "C" fn glTextureSubImage1D(
         }
         let Some(pixels) = crate::gl::image(cx, 0, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_texture_sub_image1d(texture, level, xoffset, width, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage1DEXT(
@@ -10733,7 +10753,7 @@ pub unsafe extern "C" fn glTextureSubImage1DEXT(
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_texture_sub_image1dext(texture, target, level, xoffset, width, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage2D(
@@ -10754,7 +10774,7 @@ pub unsafe extern "C" fn glTextureSubImage2D(
         }
         let Some(pixels) = crate::gl::image(cx, 0, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else { return };
         cx.enc.gl_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage2DEXT(
@@ -10779,7 +10799,7 @@ pub unsafe extern "C" fn glTextureSubImage2DEXT(
             return;
         };
         cx.enc.gl_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage3D(
@@ -10804,7 +10824,7 @@ pub unsafe extern "C" fn glTextureSubImage3D(
             return;
         };
         cx.enc.gl_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureSubImage3DEXT(
@@ -10832,7 +10852,7 @@ pub unsafe extern "C" fn glTextureSubImage3DEXT(
             return;
         };
         cx.enc.gl_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTextureView(
@@ -10859,7 +10879,7 @@ pub unsafe extern "C" fn glTextureView(
             cx.gl.state.doubt();
         }
         cx.enc.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glTranslated(x: f64, y: f64, z: f64) {
@@ -10910,882 +10930,957 @@ pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glUniform1d(location: i32, x: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1D, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1D, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1d(location, x);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1F, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1F, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1f(location, v0);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1i64ARB(location: i32, x: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1I64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64_arb(location, x);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1I64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64_nv(location, x);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1I64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1I64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1UI, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UI, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui(location, v0);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1ui64ARB(location: i32, x: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UI64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64_arb(location, x);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM1UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UI64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64_nv(location, x);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UI64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UI64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
-        let claim = cx.claim(ops::GL_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2d(location: i32, x: f64, y: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2D, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2D, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2d(location, x, y);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2F, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2F, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2f(location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2I, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2I, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2i(location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2i64ARB(location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2I64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64_arb(location, x, y);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2I64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64_nv(location, x, y);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2I64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2I64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2UI, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UI, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui(location, v0, v1);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2ui64ARB(location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UI64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64_arb(location, x, y);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM2UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UI64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64_nv(location, x, y);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UI64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UI64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
-        let claim = cx.claim(ops::GL_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3d(location: i32, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3D, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3D, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3d(location, x, y, z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3F, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3F, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3f(location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3I, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3I, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3i(location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3i64ARB(location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3I64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64_arb(location, x, y, z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3I64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64_nv(location, x, y, z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3I64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3I64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3UI, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UI, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui(location, v0, v1, v2);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3ui64ARB(location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UI64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64_arb(location, x, y, z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM3UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UI64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64_nv(location, x, y, z);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UI64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UI64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
-        let claim = cx.claim(ops::GL_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4d(location: i32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4D, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4D, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4d(location, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4F, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4F, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4f(location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4I, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4I, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4i(location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4i64ARB(location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4I64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64_arb(location, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4I64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64_nv(location, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4I64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4I64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4UI, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UI, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui(location, v0, v1, v2, v3);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4ui64ARB(location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UI64_ARB, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64_arb(location, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
-        let claim = cx.claim(ops::GL_UNIFORM4UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UI64_NV, &[location as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64_nv(location, x, y, z, w);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UI64V_ARB, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UI64V_NV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index: u32, uniform_block_binding: u32) {
     unsafe {
         let cx = context();
-        let claim =
-            cx.claim(ops::GL_UNIFORM_BLOCK_BINDING, &[uniform_block_index, uniform_block_binding], &[crate::gl::On::Named(program)]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_BLOCK_BINDING,
+            &[uniform_block_index, uniform_block_binding],
+            &[crate::gl::Dependency::Named(program)],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_block_binding(program, uniform_block_index, uniform_block_binding);
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2X3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2X3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2X4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX2X4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3X2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3X2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3X4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX3X4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4X2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4X2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4X3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
-        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let success_key = cx.success_key(
+            ops::GL_UNIFORM_MATRIX4X3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::Dependency::Program],
+        );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
-        cx.claimed(before, claim);
-        cx.done();
+        cx.record_sent(before, success_key);
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUniformSubroutinesuiv(shadertype: u32, count: i32, indices: *const u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_uniform_subroutinesuiv(shadertype, count, (indices.cast::<u32>(), lens::times(count as i64, 1)));
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_use_program_stages(pipeline, stages, program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_use_program_stages_ext(pipeline, stages, program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
@@ -11803,28 +11898,28 @@ pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
         }
         cx.enc.gl_use_shader_program_ext(type_, program);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glValidateProgram(program: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_validate_program(program);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_validate_program_pipeline(pipeline);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_validate_program_pipeline_ext(pipeline);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glVertex2bOES(x: i8, y: i8) {
@@ -11884,7 +11979,7 @@ pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
         }
         cx.enc.gl_viewport(x, y, width, height);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32) {
@@ -11903,7 +11998,7 @@ pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32)
         }
         cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>(), lens::times(count as i64, 4)));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, h: f32) {
@@ -11921,7 +12016,7 @@ pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, 
         }
         cx.enc.gl_viewport_indexedf(index, x, y, w, h);
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
@@ -11940,14 +12035,14 @@ pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
         }
         cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>(), 4));
         cx.judged(before);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
     unsafe {
         let cx = context();
         cx.enc.gl_wait_sync(crate::gl::sync_name(sync), flags, timeout);
-        cx.done();
+        cx.after_command();
     }
 }
 pub unsafe extern "C" fn glWindowPos2d(x: f64, y: f64) {

@@ -4,125 +4,125 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use crate::current::context;
-use crate::gl::hand;
+use crate::gl::handwritten;
 use core::ffi::c_void;
 
 pub unsafe extern "C" fn glArrayElement(i: i32) {
     unsafe {
-        let value = hand::glArrayElement(i);
-        context().done();
+        let value = handwritten::glArrayElement(i);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
     unsafe {
-        let value = hand::glAttachShader(program, shader);
-        context().done();
+        let value = handwritten::glAttachShader(program, shader);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBarrierCreateCR(name: u32, count: u32) {
     unsafe {
-        let value = hand::glBarrierCreateCR(name, count);
-        context().done();
+        let value = handwritten::glBarrierCreateCR(name, count);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBarrierDestroyCR(name: u32) {
     unsafe {
-        let value = hand::glBarrierDestroyCR(name);
-        context().done();
+        let value = handwritten::glBarrierDestroyCR(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBarrierExecCR(name: u32) {
     unsafe {
-        let value = hand::glBarrierExecCR(name);
-        context().done();
+        let value = handwritten::glBarrierExecCR(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBegin(mode: u32) {
     unsafe {
-        let value = hand::glBegin(mode);
-        context().done();
+        let value = handwritten::glBegin(mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
     unsafe {
-        let value = hand::glBeginConditionalRender(id, mode);
-        context().done();
+        let value = handwritten::glBeginConditionalRender(id, mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginFragmentShaderATI() {
     unsafe {
-        let value = hand::glBeginFragmentShaderATI();
-        context().done();
+        let value = handwritten::glBeginFragmentShaderATI();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     unsafe {
-        let value = hand::glBeginQuery(target, id);
-        context().done();
+        let value = handwritten::glBeginQuery(target, id);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
     unsafe {
-        let value = hand::glBeginQueryEXT(target, id);
-        context().done();
+        let value = handwritten::glBeginQueryEXT(target, id);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     unsafe {
-        let value = hand::glBeginQueryIndexed(target, index, id);
-        context().done();
+        let value = handwritten::glBeginQueryIndexed(target, index, id);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBeginTransformFeedback(primitive_mode: u32) {
     unsafe {
-        let value = hand::glBeginTransformFeedback(primitive_mode);
-        context().done();
+        let value = handwritten::glBeginTransformFeedback(primitive_mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     unsafe {
-        let value = hand::glBindBuffer(target, buffer);
-        context().done();
+        let value = handwritten::glBindBuffer(target, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
     unsafe {
-        let value = hand::glBindBufferBase(target, index, buffer);
-        context().done();
+        let value = handwritten::glBindBufferBase(target, index, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: u32, offset: i64) {
     unsafe {
-        let value = hand::glBindBufferOffsetEXT(target, index, buffer, offset);
-        context().done();
+        let value = handwritten::glBindBufferOffsetEXT(target, index, buffer, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindBufferRange(target: u32, index: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glBindBufferRange(target, index, buffer, offset, size);
-        context().done();
+        let value = handwritten::glBindBufferRange(target, index, buffer, offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, buffers: *const u32) {
     unsafe {
-        let value = hand::glBindBuffersBase(target, first, count, buffers);
-        context().done();
+        let value = handwritten::glBindBuffersBase(target, first, count, buffers);
+        context().after_command();
         value
     }
 }
@@ -135,162 +135,162 @@ pub unsafe extern "C" fn glBindBuffersRange(
     sizes: *const i64,
 ) {
     unsafe {
-        let value = hand::glBindBuffersRange(target, first, count, buffers, offsets, sizes);
-        context().done();
+        let value = handwritten::glBindBuffersRange(target, first, count, buffers, offsets, sizes);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
     unsafe {
-        let value = hand::glBindFragmentShaderATI(id);
-        context().done();
+        let value = handwritten::glBindFragmentShaderATI(id);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     unsafe {
-        let value = hand::glBindFramebuffer(target, framebuffer);
-        context().done();
+        let value = handwritten::glBindFramebuffer(target, framebuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindFramebufferEXT(target: u32, framebuffer: u32) {
     unsafe {
-        let value = hand::glBindFramebufferEXT(target, framebuffer);
-        context().done();
+        let value = handwritten::glBindFramebufferEXT(target, framebuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
     unsafe {
-        let value = hand::glBindFramebufferOES(target, framebuffer);
-        context().done();
+        let value = handwritten::glBindFramebufferOES(target, framebuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindImageTexture(unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
     unsafe {
-        let value = hand::glBindImageTexture(unit, texture, level, layered, layer, access, format);
-        context().done();
+        let value = handwritten::glBindImageTexture(unit, texture, level, layered, layer, access, format);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindImageTextures(first: u32, count: i32, textures: *const u32) {
     unsafe {
-        let value = hand::glBindImageTextures(first, count, textures);
-        context().done();
+        let value = handwritten::glBindImageTextures(first, count, textures);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
     unsafe {
-        let value = hand::glBindProgramARB(target, program);
-        context().done();
+        let value = handwritten::glBindProgramARB(target, program);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
     unsafe {
-        let value = hand::glBindProgramPipeline(pipeline);
-        context().done();
+        let value = handwritten::glBindProgramPipeline(pipeline);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     unsafe {
-        let value = hand::glBindProgramPipelineEXT(pipeline);
-        context().done();
+        let value = handwritten::glBindProgramPipelineEXT(pipeline);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
     unsafe {
-        let value = hand::glBindRenderbuffer(target, renderbuffer);
-        context().done();
+        let value = handwritten::glBindRenderbuffer(target, renderbuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindRenderbufferEXT(target: u32, renderbuffer: u32) {
     unsafe {
-        let value = hand::glBindRenderbufferEXT(target, renderbuffer);
-        context().done();
+        let value = handwritten::glBindRenderbufferEXT(target, renderbuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
     unsafe {
-        let value = hand::glBindRenderbufferOES(target, renderbuffer);
-        context().done();
+        let value = handwritten::glBindRenderbufferOES(target, renderbuffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     unsafe {
-        let value = hand::glBindTexture(target, texture);
-        context().done();
+        let value = handwritten::glBindTexture(target, texture);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
     unsafe {
-        let value = hand::glBindVertexArray(array);
-        context().done();
+        let value = handwritten::glBindVertexArray(array);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindVertexBuffer(bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
     unsafe {
-        let value = hand::glBindVertexBuffer(bindingindex, buffer, offset, stride);
-        context().done();
+        let value = handwritten::glBindVertexBuffer(bindingindex, buffer, offset, stride);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBindVertexBuffers(first: u32, count: i32, buffers: *const u32, offsets: *const i64, strides: *const i32) {
     unsafe {
-        let value = hand::glBindVertexBuffers(first, count, buffers, offsets, strides);
-        context().done();
+        let value = handwritten::glBindVertexBuffers(first, count, buffers, offsets, strides);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBitmap(width: i32, height: i32, xorig: f32, yorig: f32, xmove: f32, ymove: f32, bitmap: *const u8) {
     unsafe {
-        let value = hand::glBitmap(width, height, xorig, yorig, xmove, ymove, bitmap);
-        context().done();
+        let value = handwritten::glBitmap(width, height, xorig, yorig, xmove, ymove, bitmap);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_void, usage: u32) {
     unsafe {
-        let value = hand::glBufferData(target, size, data, usage);
-        context().done();
+        let value = handwritten::glBufferData(target, size, data, usage);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBufferStorage(target: u32, size: i64, data: *const c_void, flags: u32) {
     unsafe {
-        let value = hand::glBufferStorage(target, size, data, flags);
-        context().done();
+        let value = handwritten::glBufferStorage(target, size, data, flags);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, data: *const c_void) {
     unsafe {
-        let value = hand::glBufferSubData(target, offset, size, data);
-        context().done();
+        let value = handwritten::glBufferSubData(target, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCallLists(n: i32, type_: u32, lists: *const c_void) {
     unsafe {
-        let value = hand::glCallLists(n, type_, lists);
-        context().done();
+        let value = handwritten::glCallLists(n, type_, lists);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClearBufferData(target: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
     unsafe {
-        let value = hand::glClearBufferData(target, internalformat, format, type_, data);
-        context().done();
+        let value = handwritten::glClearBufferData(target, internalformat, format, type_, data);
+        context().after_command();
         value
     }
 }
@@ -304,22 +304,22 @@ pub unsafe extern "C" fn glClearBufferSubData(
     data: *const c_void,
 ) {
     unsafe {
-        let value = hand::glClearBufferSubData(target, internalformat, offset, size, format, type_, data);
-        context().done();
+        let value = handwritten::glClearBufferSubData(target, internalformat, offset, size, format, type_, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClearNamedBufferData(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
     unsafe {
-        let value = hand::glClearNamedBufferData(buffer, internalformat, format, type_, data);
-        context().done();
+        let value = handwritten::glClearNamedBufferData(buffer, internalformat, format, type_, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClearNamedBufferDataEXT(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
     unsafe {
-        let value = hand::glClearNamedBufferDataEXT(buffer, internalformat, format, type_, data);
-        context().done();
+        let value = handwritten::glClearNamedBufferDataEXT(buffer, internalformat, format, type_, data);
+        context().after_command();
         value
     }
 }
@@ -333,8 +333,8 @@ pub unsafe extern "C" fn glClearNamedBufferSubData(
     data: *const c_void,
 ) {
     unsafe {
-        let value = hand::glClearNamedBufferSubData(buffer, internalformat, offset, size, format, type_, data);
-        context().done();
+        let value = handwritten::glClearNamedBufferSubData(buffer, internalformat, offset, size, format, type_, data);
+        context().after_command();
         value
     }
 }
@@ -348,15 +348,15 @@ pub unsafe extern "C" fn glClearNamedBufferSubDataEXT(
     data: *const c_void,
 ) {
     unsafe {
-        let value = hand::glClearNamedBufferSubDataEXT(buffer, internalformat, offset, size, format, type_, data);
-        context().done();
+        let value = handwritten::glClearNamedBufferSubDataEXT(buffer, internalformat, offset, size, format, type_, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClearTexImage(texture: u32, level: i32, format: u32, type_: u32, data: *const c_void) {
     unsafe {
-        let value = hand::glClearTexImage(texture, level, format, type_, data);
-        context().done();
+        let value = handwritten::glClearTexImage(texture, level, format, type_, data);
+        context().after_command();
         value
     }
 }
@@ -374,435 +374,435 @@ pub unsafe extern "C" fn glClearTexSubImage(
     data: *const c_void,
 ) {
     unsafe {
-        let value = hand::glClearTexSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data);
-        context().done();
+        let value = handwritten::glClearTexSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     unsafe {
-        let value = hand::glClientActiveTexture(texture);
-        context().done();
+        let value = handwritten::glClientActiveTexture(texture);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClientAttribDefaultEXT(mask: u32) {
     unsafe {
-        let value = hand::glClientAttribDefaultEXT(mask);
-        context().done();
+        let value = handwritten::glClientAttribDefaultEXT(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     unsafe {
-        let value = hand::glClientWaitSync(sync, flags, timeout);
-        context().done();
+        let value = handwritten::glClientWaitSync(sync, flags, timeout);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCompileShaderIncludeARB(shader: u32, count: i32, path: *const *const u8, length: *const i32) {
     unsafe {
-        let value = hand::glCompileShaderIncludeARB(shader, count, path, length);
-        context().done();
+        let value = handwritten::glCompileShaderIncludeARB(shader, count, path, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCopyBufferSubData(read_target: u32, write_target: u32, read_offset: i64, write_offset: i64, size: i64) {
     unsafe {
-        let value = hand::glCopyBufferSubData(read_target, write_target, read_offset, write_offset, size);
-        context().done();
+        let value = handwritten::glCopyBufferSubData(read_target, write_target, read_offset, write_offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCopyNamedBufferSubData(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
     unsafe {
-        let value = hand::glCopyNamedBufferSubData(read_buffer, write_buffer, read_offset, write_offset, size);
-        context().done();
+        let value = handwritten::glCopyNamedBufferSubData(read_buffer, write_buffer, read_offset, write_offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateBuffers(n: i32, buffers: *mut u32) {
     unsafe {
-        let value = hand::glCreateBuffers(n, buffers);
-        context().done();
+        let value = handwritten::glCreateBuffers(n, buffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateFramebuffers(n: i32, framebuffers: *mut u32) {
     unsafe {
-        let value = hand::glCreateFramebuffers(n, framebuffers);
-        context().done();
+        let value = handwritten::glCreateFramebuffers(n, framebuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
     unsafe {
-        let value = hand::glCreateProgram();
-        context().done();
+        let value = handwritten::glCreateProgram();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateProgramPipelines(n: i32, pipelines: *mut u32) {
     unsafe {
-        let value = hand::glCreateProgramPipelines(n, pipelines);
-        context().done();
+        let value = handwritten::glCreateProgramPipelines(n, pipelines);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, ids: *mut u32) {
     unsafe {
-        let value = hand::glCreateQueries(target, n, ids);
-        context().done();
+        let value = handwritten::glCreateQueries(target, n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateRenderbuffers(n: i32, renderbuffers: *mut u32) {
     unsafe {
-        let value = hand::glCreateRenderbuffers(n, renderbuffers);
-        context().done();
+        let value = handwritten::glCreateRenderbuffers(n, renderbuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateSamplers(n: i32, samplers: *mut u32) {
     unsafe {
-        let value = hand::glCreateSamplers(n, samplers);
-        context().done();
+        let value = handwritten::glCreateSamplers(n, samplers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateShader(type_: u32) -> u32 {
     unsafe {
-        let value = hand::glCreateShader(type_);
-        context().done();
+        let value = handwritten::glCreateShader(type_);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateShaderProgramv(type_: u32, count: i32, strings: *const *const u8) -> u32 {
     unsafe {
-        let value = hand::glCreateShaderProgramv(type_, count, strings);
-        context().done();
+        let value = handwritten::glCreateShaderProgramv(type_, count, strings);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateShaderProgramvEXT(type_: u32, count: i32, strings: *const *const u8) -> u32 {
     unsafe {
-        let value = hand::glCreateShaderProgramvEXT(type_, count, strings);
-        context().done();
+        let value = handwritten::glCreateShaderProgramvEXT(type_, count, strings);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, textures: *mut u32) {
     unsafe {
-        let value = hand::glCreateTextures(target, n, textures);
-        context().done();
+        let value = handwritten::glCreateTextures(target, n, textures);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateTransformFeedbacks(n: i32, ids: *mut u32) {
     unsafe {
-        let value = hand::glCreateTransformFeedbacks(n, ids);
-        context().done();
+        let value = handwritten::glCreateTransformFeedbacks(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glCreateVertexArrays(n: i32, arrays: *mut u32) {
     unsafe {
-        let value = hand::glCreateVertexArrays(n, arrays);
-        context().done();
+        let value = handwritten::glCreateVertexArrays(n, arrays);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, user_param: *const c_void) {
     unsafe {
-        let value = hand::glDebugMessageCallback(callback, user_param);
-        context().done();
+        let value = handwritten::glDebugMessageCallback(callback, user_param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDebugMessageInsert(source: u32, type_: u32, id: u32, severity: u32, length: i32, buf: *const u8) {
     unsafe {
-        let value = hand::glDebugMessageInsert(source, type_, id, severity, length, buf);
-        context().done();
+        let value = handwritten::glDebugMessageInsert(source, type_, id, severity, length, buf);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
     unsafe {
-        let value = hand::glDeleteBuffers(n, buffers);
-        context().done();
+        let value = handwritten::glDeleteBuffers(n, buffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
     unsafe {
-        let value = hand::glDeleteFragmentShaderATI(id);
-        context().done();
+        let value = handwritten::glDeleteFragmentShaderATI(id);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
     unsafe {
-        let value = hand::glDeleteFramebuffers(n, framebuffers);
-        context().done();
+        let value = handwritten::glDeleteFramebuffers(n, framebuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
     unsafe {
-        let value = hand::glDeleteFramebuffersOES(n, framebuffers);
-        context().done();
+        let value = handwritten::glDeleteFramebuffersOES(n, framebuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteLists(list: u32, range: i32) {
     unsafe {
-        let value = hand::glDeleteLists(list, range);
-        context().done();
+        let value = handwritten::glDeleteLists(list, range);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteNamedStringARB(namelen: i32, name: *const u8) {
     unsafe {
-        let value = hand::glDeleteNamedStringARB(namelen, name);
-        context().done();
+        let value = handwritten::glDeleteNamedStringARB(namelen, name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteObjectARB(obj: u32) {
     unsafe {
-        let value = hand::glDeleteObjectARB(obj);
-        context().done();
+        let value = handwritten::glDeleteObjectARB(obj);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
     unsafe {
-        let value = hand::glDeleteProgram(program);
-        context().done();
+        let value = handwritten::glDeleteProgram(program);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
     unsafe {
-        let value = hand::glDeleteProgramPipelines(n, pipelines);
-        context().done();
+        let value = handwritten::glDeleteProgramPipelines(n, pipelines);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
     unsafe {
-        let value = hand::glDeleteProgramPipelinesEXT(n, pipelines);
-        context().done();
+        let value = handwritten::glDeleteProgramPipelinesEXT(n, pipelines);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
     unsafe {
-        let value = hand::glDeleteProgramsARB(n, programs);
-        context().done();
+        let value = handwritten::glDeleteProgramsARB(n, programs);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     unsafe {
-        let value = hand::glDeleteQueries(n, ids);
-        context().done();
+        let value = handwritten::glDeleteQueries(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     unsafe {
-        let value = hand::glDeleteQueriesEXT(n, ids);
-        context().done();
+        let value = handwritten::glDeleteQueriesEXT(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
     unsafe {
-        let value = hand::glDeleteRenderbuffers(n, renderbuffers);
-        context().done();
+        let value = handwritten::glDeleteRenderbuffers(n, renderbuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
     unsafe {
-        let value = hand::glDeleteRenderbuffersOES(n, renderbuffers);
-        context().done();
+        let value = handwritten::glDeleteRenderbuffersOES(n, renderbuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     unsafe {
-        let value = hand::glDeleteSamplers(count, samplers);
-        context().done();
+        let value = handwritten::glDeleteSamplers(count, samplers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     unsafe {
-        let value = hand::glDeleteShader(shader);
-        context().done();
+        let value = handwritten::glDeleteShader(shader);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     unsafe {
-        let value = hand::glDeleteSync(sync);
-        context().done();
+        let value = handwritten::glDeleteSync(sync);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
     unsafe {
-        let value = hand::glDeleteTextures(n, textures);
-        context().done();
+        let value = handwritten::glDeleteTextures(n, textures);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteTexturesEXT(n: i32, textures: *const u32) {
     unsafe {
-        let value = hand::glDeleteTexturesEXT(n, textures);
-        context().done();
+        let value = handwritten::glDeleteTexturesEXT(n, textures);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     unsafe {
-        let value = hand::glDeleteTransformFeedbacks(n, ids);
-        context().done();
+        let value = handwritten::glDeleteTransformFeedbacks(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     unsafe {
-        let value = hand::glDeleteVertexArrays(n, arrays);
-        context().done();
+        let value = handwritten::glDeleteVertexArrays(n, arrays);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
     unsafe {
-        let value = hand::glDetachShader(program, shader);
-        context().done();
+        let value = handwritten::glDetachShader(program, shader);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisable(cap: u32) {
     unsafe {
-        let value = hand::glDisable(cap);
-        context().done();
+        let value = handwritten::glDisable(cap);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
     unsafe {
-        let value = hand::glDisableClientState(array);
-        context().done();
+        let value = handwritten::glDisableClientState(array);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableClientStateiEXT(array: u32, index: u32) {
     unsafe {
-        let value = hand::glDisableClientStateiEXT(array, index);
-        context().done();
+        let value = handwritten::glDisableClientStateiEXT(array, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableVertexArrayAttrib(vaobj: u32, index: u32) {
     unsafe {
-        let value = hand::glDisableVertexArrayAttrib(vaobj, index);
-        context().done();
+        let value = handwritten::glDisableVertexArrayAttrib(vaobj, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableVertexArrayAttribEXT(vaobj: u32, index: u32) {
     unsafe {
-        let value = hand::glDisableVertexArrayAttribEXT(vaobj, index);
-        context().done();
+        let value = handwritten::glDisableVertexArrayAttribEXT(vaobj, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableVertexArrayEXT(vaobj: u32, array: u32) {
     unsafe {
-        let value = hand::glDisableVertexArrayEXT(vaobj, array);
-        context().done();
+        let value = handwritten::glDisableVertexArrayEXT(vaobj, array);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     unsafe {
-        let value = hand::glDisableVertexAttribArray(index);
-        context().done();
+        let value = handwritten::glDisableVertexAttribArray(index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     unsafe {
-        let value = hand::glDrawArrays(mode, first, count);
-        context().done();
+        let value = handwritten::glDrawArrays(mode, first, count);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void) {
     unsafe {
-        let value = hand::glDrawArraysIndirect(mode, indirect);
-        context().done();
+        let value = handwritten::glDrawArraysIndirect(mode, indirect);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instancecount: i32) {
     unsafe {
-        let value = hand::glDrawArraysInstanced(mode, first, count, instancecount);
-        context().done();
+        let value = handwritten::glDrawArraysInstanced(mode, first, count, instancecount);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(mode: u32, first: i32, count: i32, instancecount: i32, baseinstance: u32) {
     unsafe {
-        let value = hand::glDrawArraysInstancedBaseInstance(mode, first, count, instancecount, baseinstance);
-        context().done();
+        let value = handwritten::glDrawArraysInstancedBaseInstance(mode, first, count, instancecount, baseinstance);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawBuffer(buf: u32) {
     unsafe {
-        let value = hand::glDrawBuffer(buf);
-        context().done();
+        let value = handwritten::glDrawBuffer(buf);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
     unsafe {
-        let value = hand::glDrawBuffers(n, bufs);
-        context().done();
+        let value = handwritten::glDrawBuffers(n, bufs);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawElements(mode: u32, count: i32, type_: u32, indices: *const c_void) {
     unsafe {
-        let value = hand::glDrawElements(mode, count, type_, indices);
-        context().done();
+        let value = handwritten::glDrawElements(mode, count, type_, indices);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawElementsBaseVertex(mode: u32, count: i32, type_: u32, indices: *const c_void, basevertex: i32) {
     unsafe {
-        let value = hand::glDrawElementsBaseVertex(mode, count, type_, indices, basevertex);
-        context().done();
+        let value = handwritten::glDrawElementsBaseVertex(mode, count, type_, indices, basevertex);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect: *const c_void) {
     unsafe {
-        let value = hand::glDrawElementsIndirect(mode, type_, indirect);
-        context().done();
+        let value = handwritten::glDrawElementsIndirect(mode, type_, indirect);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawElementsInstanced(mode: u32, count: i32, type_: u32, indices: *const c_void, instancecount: i32) {
     unsafe {
-        let value = hand::glDrawElementsInstanced(mode, count, type_, indices, instancecount);
-        context().done();
+        let value = handwritten::glDrawElementsInstanced(mode, count, type_, indices, instancecount);
+        context().after_command();
         value
     }
 }
@@ -815,8 +815,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstance(
     baseinstance: u32,
 ) {
     unsafe {
-        let value = hand::glDrawElementsInstancedBaseInstance(mode, count, type_, indices, instancecount, baseinstance);
-        context().done();
+        let value = handwritten::glDrawElementsInstancedBaseInstance(mode, count, type_, indices, instancecount, baseinstance);
+        context().after_command();
         value
     }
 }
@@ -829,8 +829,8 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
     basevertex: i32,
 ) {
     unsafe {
-        let value = hand::glDrawElementsInstancedBaseVertex(mode, count, type_, indices, instancecount, basevertex);
-        context().done();
+        let value = handwritten::glDrawElementsInstancedBaseVertex(mode, count, type_, indices, instancecount, basevertex);
+        context().after_command();
         value
     }
 }
@@ -844,23 +844,30 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstance(
     baseinstance: u32,
 ) {
     unsafe {
-        let value =
-            hand::glDrawElementsInstancedBaseVertexBaseInstance(mode, count, type_, indices, instancecount, basevertex, baseinstance);
-        context().done();
+        let value = handwritten::glDrawElementsInstancedBaseVertexBaseInstance(
+            mode,
+            count,
+            type_,
+            indices,
+            instancecount,
+            basevertex,
+            baseinstance,
+        );
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawPixels(width: i32, height: i32, format: u32, type_: u32, pixels: *const c_void) {
     unsafe {
-        let value = hand::glDrawPixels(width, height, format, type_, pixels);
-        context().done();
+        let value = handwritten::glDrawPixels(width, height, format, type_, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glDrawRangeElements(mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: *const c_void) {
     unsafe {
-        let value = hand::glDrawRangeElements(mode, start, end, count, type_, indices);
-        context().done();
+        let value = handwritten::glDrawRangeElements(mode, start, end, count, type_, indices);
+        context().after_command();
         value
     }
 }
@@ -874,456 +881,456 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     basevertex: i32,
 ) {
     unsafe {
-        let value = hand::glDrawRangeElementsBaseVertex(mode, start, end, count, type_, indices, basevertex);
-        context().done();
+        let value = handwritten::glDrawRangeElementsBaseVertex(mode, start, end, count, type_, indices, basevertex);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
     unsafe {
-        let value = hand::glEGLImageTargetRenderbufferStorageOES(target, image);
-        context().done();
+        let value = handwritten::glEGLImageTargetRenderbufferStorageOES(target, image);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(target: u32, image: *mut c_void, attrib_list: *const i32) {
     unsafe {
-        let value = hand::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
-        context().done();
+        let value = handwritten::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
     unsafe {
-        let value = hand::glEGLImageTargetTexture2DOES(target, image);
-        context().done();
+        let value = handwritten::glEGLImageTargetTexture2DOES(target, image);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: *mut c_void, attrib_list: *const i32) {
     unsafe {
-        let value = hand::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
-        context().done();
+        let value = handwritten::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEdgeFlagPointer(stride: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glEdgeFlagPointer(stride, pointer);
-        context().done();
+        let value = handwritten::glEdgeFlagPointer(stride, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEdgeFlagPointerEXT(stride: i32, count: i32, pointer: *const u8) {
     unsafe {
-        let value = hand::glEdgeFlagPointerEXT(stride, count, pointer);
-        context().done();
+        let value = handwritten::glEdgeFlagPointerEXT(stride, count, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnable(cap: u32) {
     unsafe {
-        let value = hand::glEnable(cap);
-        context().done();
+        let value = handwritten::glEnable(cap);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
     unsafe {
-        let value = hand::glEnableClientState(array);
-        context().done();
+        let value = handwritten::glEnableClientState(array);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableClientStateiEXT(array: u32, index: u32) {
     unsafe {
-        let value = hand::glEnableClientStateiEXT(array, index);
-        context().done();
+        let value = handwritten::glEnableClientStateiEXT(array, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableVertexArrayAttrib(vaobj: u32, index: u32) {
     unsafe {
-        let value = hand::glEnableVertexArrayAttrib(vaobj, index);
-        context().done();
+        let value = handwritten::glEnableVertexArrayAttrib(vaobj, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableVertexArrayAttribEXT(vaobj: u32, index: u32) {
     unsafe {
-        let value = hand::glEnableVertexArrayAttribEXT(vaobj, index);
-        context().done();
+        let value = handwritten::glEnableVertexArrayAttribEXT(vaobj, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableVertexArrayEXT(vaobj: u32, array: u32) {
     unsafe {
-        let value = hand::glEnableVertexArrayEXT(vaobj, array);
-        context().done();
+        let value = handwritten::glEnableVertexArrayEXT(vaobj, array);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     unsafe {
-        let value = hand::glEnableVertexAttribArray(index);
-        context().done();
+        let value = handwritten::glEnableVertexAttribArray(index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEnd() {
     unsafe {
-        let value = hand::glEnd();
-        context().done();
+        let value = handwritten::glEnd();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndFragmentShaderATI() {
     unsafe {
-        let value = hand::glEndFragmentShaderATI();
-        context().done();
+        let value = handwritten::glEndFragmentShaderATI();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndList() {
     unsafe {
-        let value = hand::glEndList();
-        context().done();
+        let value = handwritten::glEndList();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndQuery(target: u32) {
     unsafe {
-        let value = hand::glEndQuery(target);
-        context().done();
+        let value = handwritten::glEndQuery(target);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
     unsafe {
-        let value = hand::glEndQueryEXT(target);
-        context().done();
+        let value = handwritten::glEndQueryEXT(target);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndQueryIndexed(target: u32, index: u32) {
     unsafe {
-        let value = hand::glEndQueryIndexed(target, index);
-        context().done();
+        let value = handwritten::glEndQueryIndexed(target, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEndTransformFeedback() {
     unsafe {
-        let value = hand::glEndTransformFeedback();
-        context().done();
+        let value = handwritten::glEndTransformFeedback();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEvalMesh1(mode: u32, i1: i32, i2: i32) {
     unsafe {
-        let value = hand::glEvalMesh1(mode, i1, i2);
-        context().done();
+        let value = handwritten::glEvalMesh1(mode, i1, i2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glEvalMesh2(mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) {
     unsafe {
-        let value = hand::glEvalMesh2(mode, i1, i2, j1, j2);
-        context().done();
+        let value = handwritten::glEvalMesh2(mode, i1, i2, j1, j2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFeedbackBuffer(size: i32, type_: u32, buffer: *mut f32) {
     unsafe {
-        let value = hand::glFeedbackBuffer(size, type_, buffer);
-        context().done();
+        let value = handwritten::glFeedbackBuffer(size, type_, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glFenceSync(condition, flags);
-        context().done();
+        let value = handwritten::glFenceSync(condition, flags);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFinish() {
     unsafe {
-        let value = hand::glFinish();
-        context().done();
+        let value = handwritten::glFinish();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFlush() {
     unsafe {
-        let value = hand::glFlush();
-        context().done();
+        let value = handwritten::glFlush();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, length: i64) {
     unsafe {
-        let value = hand::glFlushMappedBufferRange(target, offset, length);
-        context().done();
+        let value = handwritten::glFlushMappedBufferRange(target, offset, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFlushMappedNamedBufferRange(buffer: u32, offset: i64, length: i64) {
     unsafe {
-        let value = hand::glFlushMappedNamedBufferRange(buffer, offset, length);
-        context().done();
+        let value = handwritten::glFlushMappedNamedBufferRange(buffer, offset, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFlushMappedNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64) {
     unsafe {
-        let value = hand::glFlushMappedNamedBufferRangeEXT(buffer, offset, length);
-        context().done();
+        let value = handwritten::glFlushMappedNamedBufferRangeEXT(buffer, offset, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFogCoordPointer(type_: u32, stride: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glFogCoordPointer(type_, stride, pointer);
-        context().done();
+        let value = handwritten::glFogCoordPointer(type_, stride, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFogCoordhNV(fog: u16) {
     unsafe {
-        let value = hand::glFogCoordhNV(fog);
-        context().done();
+        let value = handwritten::glFogCoordhNV(fog);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glFogCoordhvNV(fog: *const u16) {
     unsafe {
-        let value = hand::glFogCoordhvNV(fog);
-        context().done();
+        let value = handwritten::glFogCoordhvNV(fog);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
     unsafe {
-        let value = hand::glGenFragmentShadersATI(range);
-        context().done();
+        let value = handwritten::glGenFragmentShadersATI(range);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     unsafe {
-        let value = hand::glGenFramebuffers(n, framebuffers);
-        context().done();
+        let value = handwritten::glGenFramebuffers(n, framebuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
     unsafe {
-        let value = hand::glGenFramebuffersOES(n, framebuffers);
-        context().done();
+        let value = handwritten::glGenFramebuffersOES(n, framebuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
     unsafe {
-        let value = hand::glGenLists(range);
-        context().done();
+        let value = handwritten::glGenLists(range);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
     unsafe {
-        let value = hand::glGenProgramPipelines(n, pipelines);
-        context().done();
+        let value = handwritten::glGenProgramPipelines(n, pipelines);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     unsafe {
-        let value = hand::glGenProgramPipelinesEXT(n, pipelines);
-        context().done();
+        let value = handwritten::glGenProgramPipelinesEXT(n, pipelines);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenProgramsARB(n: i32, programs: *mut u32) {
     unsafe {
-        let value = hand::glGenProgramsARB(n, programs);
-        context().done();
+        let value = handwritten::glGenProgramsARB(n, programs);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
     unsafe {
-        let value = hand::glGenQueries(n, ids);
-        context().done();
+        let value = handwritten::glGenQueries(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
     unsafe {
-        let value = hand::glGenQueriesEXT(n, ids);
-        context().done();
+        let value = handwritten::glGenQueriesEXT(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
     unsafe {
-        let value = hand::glGenRenderbuffers(n, renderbuffers);
-        context().done();
+        let value = handwritten::glGenRenderbuffers(n, renderbuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
     unsafe {
-        let value = hand::glGenRenderbuffersOES(n, renderbuffers);
-        context().done();
+        let value = handwritten::glGenRenderbuffersOES(n, renderbuffers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
     unsafe {
-        let value = hand::glGenSamplers(count, samplers);
-        context().done();
+        let value = handwritten::glGenSamplers(count, samplers);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenTexturesEXT(n: i32, textures: *mut u32) {
     unsafe {
-        let value = hand::glGenTexturesEXT(n, textures);
-        context().done();
+        let value = handwritten::glGenTexturesEXT(n, textures);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
     unsafe {
-        let value = hand::glGenTransformFeedbacks(n, ids);
-        context().done();
+        let value = handwritten::glGenTransformFeedbacks(n, ids);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
     unsafe {
-        let value = hand::glGenVertexArrays(n, arrays);
-        context().done();
+        let value = handwritten::glGenVertexArrays(n, arrays);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(program: u32, buffer_index: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetActiveAtomicCounterBufferiv(program, buffer_index, pname, params);
-        context().done();
+        let value = handwritten::glGetActiveAtomicCounterBufferiv(program, buffer_index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype: u32, index: u32, pname: u32, values: *mut i32) {
     unsafe {
-        let value = hand::glGetActiveSubroutineUniformiv(program, shadertype, index, pname, values);
-        context().done();
+        let value = handwritten::glGetActiveSubroutineUniformiv(program, shadertype, index, pname, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, uniform_block_index: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetActiveUniformBlockiv(program, uniform_block_index, pname, params);
-        context().done();
+        let value = handwritten::glGetActiveUniformBlockiv(program, uniform_block_index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetAttachedObjectsARB(container_obj: u32, max_count: i32, count: *mut i32, obj: *mut u32) {
     unsafe {
-        let value = hand::glGetAttachedObjectsARB(container_obj, max_count, count, obj);
-        context().done();
+        let value = handwritten::glGetAttachedObjectsARB(container_obj, max_count, count, obj);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetAttachedShaders(program: u32, max_count: i32, count: *mut i32, shaders: *mut u32) {
     unsafe {
-        let value = hand::glGetAttachedShaders(program, max_count, count, shaders);
-        context().done();
+        let value = handwritten::glGetAttachedShaders(program, max_count, count, shaders);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const u8) -> i32 {
     unsafe {
-        let value = hand::glGetAttribLocation(program, name);
-        context().done();
+        let value = handwritten::glGetAttribLocation(program, name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
     unsafe {
-        let value = hand::glGetBooleani_v(target, index, data);
-        context().done();
+        let value = handwritten::glGetBooleani_v(target, index, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
     unsafe {
-        let value = hand::glGetBooleanv(pname, data);
-        context().done();
+        let value = handwritten::glGetBooleanv(pname, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
     unsafe {
-        let value = hand::glGetBufferParameteri64v(target, pname, params);
-        context().done();
+        let value = handwritten::glGetBufferParameteri64v(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetBufferParameteriv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetBufferParameteriv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetBufferPointerv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetBufferPointerv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetBufferSubData(target: u32, offset: i64, size: i64, data: *mut c_void) {
     unsafe {
-        let value = hand::glGetBufferSubData(target, offset, size, data);
-        context().done();
+        let value = handwritten::glGetBufferSubData(target, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
     unsafe {
-        let value = hand::glGetClipPlane(plane, equation);
-        context().done();
+        let value = handwritten::glGetClipPlane(plane, equation);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetCompressedMultiTexImageEXT(texunit: u32, target: u32, lod: i32, img: *mut c_void) {
     unsafe {
-        let value = hand::glGetCompressedMultiTexImageEXT(texunit, target, lod, img);
-        context().done();
+        let value = handwritten::glGetCompressedMultiTexImageEXT(texunit, target, lod, img);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, img: *mut c_void) {
     unsafe {
-        let value = hand::glGetCompressedTexImage(target, level, img);
-        context().done();
+        let value = handwritten::glGetCompressedTexImage(target, level, img);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetCompressedTextureImage(texture: u32, level: i32, buf_size: i32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetCompressedTextureImage(texture, level, buf_size, pixels);
-        context().done();
+        let value = handwritten::glGetCompressedTextureImage(texture, level, buf_size, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetCompressedTextureImageEXT(texture: u32, target: u32, lod: i32, img: *mut c_void) {
     unsafe {
-        let value = hand::glGetCompressedTextureImageEXT(texture, target, lod, img);
-        context().done();
+        let value = handwritten::glGetCompressedTextureImageEXT(texture, target, lod, img);
+        context().after_command();
         value
     }
 }
@@ -1340,8 +1347,9 @@ pub unsafe extern "C" fn glGetCompressedTextureSubImage(
     pixels: *mut c_void,
 ) {
     unsafe {
-        let value = hand::glGetCompressedTextureSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, buf_size, pixels);
-        context().done();
+        let value =
+            handwritten::glGetCompressedTextureSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, buf_size, pixels);
+        context().after_command();
         value
     }
 }
@@ -1356,463 +1364,463 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     message_log: *mut u8,
 ) -> u32 {
     unsafe {
-        let value = hand::glGetDebugMessageLog(count, buf_size, sources, types, ids, severities, lengths, message_log);
-        context().done();
+        let value = handwritten::glGetDebugMessageLog(count, buf_size, sources, types, ids, severities, lengths, message_log);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetDoublei_v(target: u32, index: u32, data: *mut f64) {
     unsafe {
-        let value = hand::glGetDoublei_v(target, index, data);
-        context().done();
+        let value = handwritten::glGetDoublei_v(target, index, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetDoublev(pname: u32, data: *mut f64) {
     unsafe {
-        let value = hand::glGetDoublev(pname, data);
-        context().done();
+        let value = handwritten::glGetDoublev(pname, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetFixedv(pname, params);
-        context().done();
+        let value = handwritten::glGetFixedv(pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetFloati_v(target: u32, index: u32, data: *mut f32) {
     unsafe {
-        let value = hand::glGetFloati_v(target, index, data);
-        context().done();
+        let value = handwritten::glGetFloati_v(target, index, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
     unsafe {
-        let value = hand::glGetFloatv(pname, data);
-        context().done();
+        let value = handwritten::glGetFloatv(pname, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
     unsafe {
-        let value = hand::glGetGraphicsResetStatus();
-        context().done();
+        let value = handwritten::glGetGraphicsResetStatus();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetGraphicsResetStatusARB() -> u32 {
     unsafe {
-        let value = hand::glGetGraphicsResetStatusARB();
-        context().done();
+        let value = handwritten::glGetGraphicsResetStatusARB();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetHandleARB(pname: u32) -> u32 {
     unsafe {
-        let value = hand::glGetHandleARB(pname);
-        context().done();
+        let value = handwritten::glGetHandleARB(pname);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
     unsafe {
-        let value = hand::glGetInteger64i_v(target, index, data);
-        context().done();
+        let value = handwritten::glGetInteger64i_v(target, index, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
     unsafe {
-        let value = hand::glGetInteger64v(pname, data);
-        context().done();
+        let value = handwritten::glGetInteger64v(pname, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
     unsafe {
-        let value = hand::glGetIntegeri_v(target, index, data);
-        context().done();
+        let value = handwritten::glGetIntegeri_v(target, index, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
     unsafe {
-        let value = hand::glGetIntegerv(pname, data);
-        context().done();
+        let value = handwritten::glGetIntegerv(pname, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetLightfv(light, pname, params);
-        context().done();
+        let value = handwritten::glGetLightfv(light, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetLightiv(light: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetLightiv(light, pname, params);
-        context().done();
+        let value = handwritten::glGetLightiv(light, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMapdv(target: u32, query: u32, v: *mut f64) {
     unsafe {
-        let value = hand::glGetMapdv(target, query, v);
-        context().done();
+        let value = handwritten::glGetMapdv(target, query, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMapfv(target: u32, query: u32, v: *mut f32) {
     unsafe {
-        let value = hand::glGetMapfv(target, query, v);
-        context().done();
+        let value = handwritten::glGetMapfv(target, query, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMapiv(target: u32, query: u32, v: *mut i32) {
     unsafe {
-        let value = hand::glGetMapiv(target, query, v);
-        context().done();
+        let value = handwritten::glGetMapiv(target, query, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetMaterialfv(face, pname, params);
-        context().done();
+        let value = handwritten::glGetMaterialfv(face, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetMaterialiv(face, pname, params);
-        context().done();
+        let value = handwritten::glGetMaterialiv(face, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetMultiTexImageEXT(texunit: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetMultiTexImageEXT(texunit, target, level, format, type_, pixels);
-        context().done();
+        let value = handwritten::glGetMultiTexImageEXT(texunit, target, level, format, type_, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {
     unsafe {
-        let value = hand::glGetNamedBufferParameteri64v(buffer, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedBufferParameteri64v(buffer, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameteriv(buffer: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetNamedBufferParameteriv(buffer, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedBufferParameteriv(buffer, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameterivEXT(buffer: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetNamedBufferParameterivEXT(buffer, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedBufferParameterivEXT(buffer, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferPointerv(buffer: u32, pname: u32, params: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetNamedBufferPointerv(buffer, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedBufferPointerv(buffer, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferPointervEXT(buffer: u32, pname: u32, params: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetNamedBufferPointervEXT(buffer, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedBufferPointervEXT(buffer, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
     unsafe {
-        let value = hand::glGetNamedBufferSubData(buffer, offset, size, data);
-        context().done();
+        let value = handwritten::glGetNamedBufferSubData(buffer, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferSubDataEXT(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
     unsafe {
-        let value = hand::glGetNamedBufferSubDataEXT(buffer, offset, size, data);
-        context().done();
+        let value = handwritten::glGetNamedBufferSubDataEXT(buffer, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedProgramStringEXT(program: u32, target: u32, pname: u32, string: *mut c_void) {
     unsafe {
-        let value = hand::glGetNamedProgramStringEXT(program, target, pname, string);
-        context().done();
+        let value = handwritten::glGetNamedProgramStringEXT(program, target, pname, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedStringARB(namelen: i32, name: *const u8, buf_size: i32, stringlen: *mut i32, string: *mut u8) {
     unsafe {
-        let value = hand::glGetNamedStringARB(namelen, name, buf_size, stringlen, string);
-        context().done();
+        let value = handwritten::glGetNamedStringARB(namelen, name, buf_size, stringlen, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetNamedStringivARB(namelen: i32, name: *const u8, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetNamedStringivARB(namelen, name, pname, params);
-        context().done();
+        let value = handwritten::glGetNamedStringivARB(namelen, name, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetObjectLabel(identifier: u32, name: u32, buf_size: i32, length: *mut i32, label: *mut u8) {
     unsafe {
-        let value = hand::glGetObjectLabel(identifier, name, buf_size, length, label);
-        context().done();
+        let value = handwritten::glGetObjectLabel(identifier, name, buf_size, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetObjectLabelEXT(type_: u32, object: u32, buf_size: i32, length: *mut i32, label: *mut u8) {
     unsafe {
-        let value = hand::glGetObjectLabelEXT(type_, object, buf_size, length, label);
-        context().done();
+        let value = handwritten::glGetObjectLabelEXT(type_, object, buf_size, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetObjectParameterivARB(obj: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetObjectParameterivARB(obj, pname, params);
-        context().done();
+        let value = handwritten::glGetObjectParameterivARB(obj, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetObjectPtrLabel(ptr: *const c_void, buf_size: i32, length: *mut i32, label: *mut u8) {
     unsafe {
-        let value = hand::glGetObjectPtrLabel(ptr, buf_size, length, label);
-        context().done();
+        let value = handwritten::glGetObjectPtrLabel(ptr, buf_size, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPixelMapfv(map: u32, values: *mut f32) {
     unsafe {
-        let value = hand::glGetPixelMapfv(map, values);
-        context().done();
+        let value = handwritten::glGetPixelMapfv(map, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPixelMapuiv(map: u32, values: *mut u32) {
     unsafe {
-        let value = hand::glGetPixelMapuiv(map, values);
-        context().done();
+        let value = handwritten::glGetPixelMapuiv(map, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPixelMapusv(map: u32, values: *mut u16) {
     unsafe {
-        let value = hand::glGetPixelMapusv(map, values);
-        context().done();
+        let value = handwritten::glGetPixelMapusv(map, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPointeri_vEXT(pname: u32, index: u32, params: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetPointeri_vEXT(pname, index, params);
-        context().done();
+        let value = handwritten::glGetPointeri_vEXT(pname, index, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetPointerv(pname, params);
-        context().done();
+        let value = handwritten::glGetPointerv(pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
     unsafe {
-        let value = hand::glGetPolygonStipple(mask);
-        context().done();
+        let value = handwritten::glGetPolygonStipple(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
     unsafe {
-        let value = hand::glGetProgramStringARB(target, pname, string);
-        context().done();
+        let value = handwritten::glGetProgramStringARB(target, pname, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetProgramiv(program, pname, params);
-        context().done();
+        let value = handwritten::glGetProgramiv(program, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) {
     unsafe {
-        let value = hand::glGetQueryBufferObjecti64v(id, buffer, pname, offset);
-        context().done();
+        let value = handwritten::glGetQueryBufferObjecti64v(id, buffer, pname, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjectiv(id: u32, buffer: u32, pname: u32, offset: i64) {
     unsafe {
-        let value = hand::glGetQueryBufferObjectiv(id, buffer, pname, offset);
-        context().done();
+        let value = handwritten::glGetQueryBufferObjectiv(id, buffer, pname, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjectui64v(id: u32, buffer: u32, pname: u32, offset: i64) {
     unsafe {
-        let value = hand::glGetQueryBufferObjectui64v(id, buffer, pname, offset);
-        context().done();
+        let value = handwritten::glGetQueryBufferObjectui64v(id, buffer, pname, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjectuiv(id: u32, buffer: u32, pname: u32, offset: i64) {
     unsafe {
-        let value = hand::glGetQueryBufferObjectuiv(id, buffer, pname, offset);
-        context().done();
+        let value = handwritten::glGetQueryBufferObjectuiv(id, buffer, pname, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut i64) {
     unsafe {
-        let value = hand::glGetQueryObjecti64v(id, pname, params);
-        context().done();
+        let value = handwritten::glGetQueryObjecti64v(id, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetQueryObjectiv(id, pname, params);
-        context().done();
+        let value = handwritten::glGetQueryObjectiv(id, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut u64) {
     unsafe {
-        let value = hand::glGetQueryObjectui64v(id, pname, params);
-        context().done();
+        let value = handwritten::glGetQueryObjectui64v(id, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
     unsafe {
-        let value = hand::glGetQueryObjectuiv(id, pname, params);
-        context().done();
+        let value = handwritten::glGetQueryObjectuiv(id, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
     unsafe {
-        let value = hand::glGetQueryObjectuivEXT(id, pname, params);
-        context().done();
+        let value = handwritten::glGetQueryObjectuivEXT(id, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetShaderiv(shader, pname, params);
-        context().done();
+        let value = handwritten::glGetShaderiv(shader, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     unsafe {
-        let value = hand::glGetString(name);
-        context().done();
+        let value = handwritten::glGetString(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     unsafe {
-        let value = hand::glGetStringi(name, index);
-        context().done();
+        let value = handwritten::glGetStringi(name, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, length: *mut i32, values: *mut i32) {
     unsafe {
-        let value = hand::glGetSynciv(sync, pname, count, length, values);
-        context().done();
+        let value = handwritten::glGetSynciv(sync, pname, count, length, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetTexEnvfv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetTexEnvfv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetTexEnviv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetTexEnviv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexGendv(coord: u32, pname: u32, params: *mut f64) {
     unsafe {
-        let value = hand::glGetTexGendv(coord, pname, params);
-        context().done();
+        let value = handwritten::glGetTexGendv(coord, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexGenfv(coord: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetTexGenfv(coord, pname, params);
-        context().done();
+        let value = handwritten::glGetTexGenfv(coord, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexGeniv(coord: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetTexGeniv(coord, pname, params);
-        context().done();
+        let value = handwritten::glGetTexGeniv(coord, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetTexImage(target, level, format, type_, pixels);
-        context().done();
+        let value = handwritten::glGetTexImage(target, level, format, type_, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetTexParameterfv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetTexParameterfv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetTexParameteriv(target, pname, params);
-        context().done();
+        let value = handwritten::glGetTexParameteriv(target, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTextureImage(texture: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetTextureImage(texture, level, format, type_, buf_size, pixels);
-        context().done();
+        let value = handwritten::glGetTextureImage(texture, level, format, type_, buf_size, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetTextureImageEXT(texture: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetTextureImageEXT(texture, target, level, format, type_, pixels);
-        context().done();
+        let value = handwritten::glGetTextureImageEXT(texture, target, level, format, type_, pixels);
+        context().after_command();
         value
     }
 }
@@ -1831,429 +1839,430 @@ pub unsafe extern "C" fn glGetTextureSubImage(
     pixels: *mut c_void,
 ) {
     unsafe {
-        let value =
-            hand::glGetTextureSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, buf_size, pixels);
-        context().done();
+        let value = handwritten::glGetTextureSubImage(
+            texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, buf_size, pixels,
+        );
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetUniformIndices(program: u32, uniform_count: i32, uniform_names: *const *const u8, uniform_indices: *mut u32) {
     unsafe {
-        let value = hand::glGetUniformIndices(program, uniform_count, uniform_names, uniform_indices);
-        context().done();
+        let value = handwritten::glGetUniformIndices(program, uniform_count, uniform_names, uniform_indices);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const u8) -> i32 {
     unsafe {
-        let value = hand::glGetUniformLocation(program, name);
-        context().done();
+        let value = handwritten::glGetUniformLocation(program, name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
     unsafe {
-        let value = hand::glGetUniformi64vNV(program, location, params);
-        context().done();
+        let value = handwritten::glGetUniformi64vNV(program, location, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetUniformui64vNV(program: u32, location: i32, params: *mut u64) {
     unsafe {
-        let value = hand::glGetUniformui64vNV(program, location, params);
-        context().done();
+        let value = handwritten::glGetUniformui64vNV(program, location, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIndexed64iv(vaobj: u32, index: u32, pname: u32, param: *mut i64) {
     unsafe {
-        let value = hand::glGetVertexArrayIndexed64iv(vaobj, index, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayIndexed64iv(vaobj, index, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIndexediv(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexArrayIndexediv(vaobj, index, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayIndexediv(vaobj, index, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIntegeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexArrayIntegeri_vEXT(vaobj, index, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayIntegeri_vEXT(vaobj, index, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIntegervEXT(vaobj: u32, pname: u32, param: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexArrayIntegervEXT(vaobj, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayIntegervEXT(vaobj, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayPointeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetVertexArrayPointeri_vEXT(vaobj, index, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayPointeri_vEXT(vaobj, index, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayPointervEXT(vaobj: u32, pname: u32, param: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetVertexArrayPointervEXT(vaobj, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayPointervEXT(vaobj, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayiv(vaobj: u32, pname: u32, param: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexArrayiv(vaobj, pname, param);
-        context().done();
+        let value = handwritten::glGetVertexArrayiv(vaobj, pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexAttribIiv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribIiv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32) {
     unsafe {
-        let value = hand::glGetVertexAttribIuiv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribIuiv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribLdv(index: u32, pname: u32, params: *mut f64) {
     unsafe {
-        let value = hand::glGetVertexAttribLdv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribLdv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribPointerv(index: u32, pname: u32, pointer: *mut *mut c_void) {
     unsafe {
-        let value = hand::glGetVertexAttribPointerv(index, pname, pointer);
-        context().done();
+        let value = handwritten::glGetVertexAttribPointerv(index, pname, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribdv(index: u32, pname: u32, params: *mut f64) {
     unsafe {
-        let value = hand::glGetVertexAttribdv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribdv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetVertexAttribfv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribfv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetVertexAttribiv(index, pname, params);
-        context().done();
+        let value = handwritten::glGetVertexAttribiv(index, pname, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnCompressedTexImage(target: u32, lod: i32, buf_size: i32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetnCompressedTexImage(target, lod, buf_size, pixels);
-        context().done();
+        let value = handwritten::glGetnCompressedTexImage(target, lod, buf_size, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnCompressedTexImageARB(target: u32, lod: i32, buf_size: i32, img: *mut c_void) {
     unsafe {
-        let value = hand::glGetnCompressedTexImageARB(target, lod, buf_size, img);
-        context().done();
+        let value = handwritten::glGetnCompressedTexImageARB(target, lod, buf_size, img);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapdv(target: u32, query: u32, buf_size: i32, v: *mut f64) {
     unsafe {
-        let value = hand::glGetnMapdv(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapdv(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapdvARB(target: u32, query: u32, buf_size: i32, v: *mut f64) {
     unsafe {
-        let value = hand::glGetnMapdvARB(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapdvARB(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapfv(target: u32, query: u32, buf_size: i32, v: *mut f32) {
     unsafe {
-        let value = hand::glGetnMapfv(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapfv(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapfvARB(target: u32, query: u32, buf_size: i32, v: *mut f32) {
     unsafe {
-        let value = hand::glGetnMapfvARB(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapfvARB(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapiv(target: u32, query: u32, buf_size: i32, v: *mut i32) {
     unsafe {
-        let value = hand::glGetnMapiv(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapiv(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnMapivARB(target: u32, query: u32, buf_size: i32, v: *mut i32) {
     unsafe {
-        let value = hand::glGetnMapivARB(target, query, buf_size, v);
-        context().done();
+        let value = handwritten::glGetnMapivARB(target, query, buf_size, v);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapfv(map: u32, buf_size: i32, values: *mut f32) {
     unsafe {
-        let value = hand::glGetnPixelMapfv(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapfv(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapfvARB(map: u32, buf_size: i32, values: *mut f32) {
     unsafe {
-        let value = hand::glGetnPixelMapfvARB(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapfvARB(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapuiv(map: u32, buf_size: i32, values: *mut u32) {
     unsafe {
-        let value = hand::glGetnPixelMapuiv(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapuiv(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapuivARB(map: u32, buf_size: i32, values: *mut u32) {
     unsafe {
-        let value = hand::glGetnPixelMapuivARB(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapuivARB(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapusv(map: u32, buf_size: i32, values: *mut u16) {
     unsafe {
-        let value = hand::glGetnPixelMapusv(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapusv(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapusvARB(map: u32, buf_size: i32, values: *mut u16) {
     unsafe {
-        let value = hand::glGetnPixelMapusvARB(map, buf_size, values);
-        context().done();
+        let value = handwritten::glGetnPixelMapusvARB(map, buf_size, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
     unsafe {
-        let value = hand::glGetnPolygonStipple(buf_size, pattern);
-        context().done();
+        let value = handwritten::glGetnPolygonStipple(buf_size, pattern);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8) {
     unsafe {
-        let value = hand::glGetnPolygonStippleARB(buf_size, pattern);
-        context().done();
+        let value = handwritten::glGetnPolygonStippleARB(buf_size, pattern);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnTexImage(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glGetnTexImage(target, level, format, type_, buf_size, pixels);
-        context().done();
+        let value = handwritten::glGetnTexImage(target, level, format, type_, buf_size, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnTexImageARB(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, img: *mut c_void) {
     unsafe {
-        let value = hand::glGetnTexImageARB(target, level, format, type_, buf_size, img);
-        context().done();
+        let value = handwritten::glGetnTexImageARB(target, level, format, type_, buf_size, img);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_size: i32, params: *mut f64) {
     unsafe {
-        let value = hand::glGetnUniformdvARB(program, location, buf_size, params);
-        context().done();
+        let value = handwritten::glGetnUniformdvARB(program, location, buf_size, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_size: i32, params: *mut f32) {
     unsafe {
-        let value = hand::glGetnUniformfvARB(program, location, buf_size, params);
-        context().done();
+        let value = handwritten::glGetnUniformfvARB(program, location, buf_size, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_size: i32, params: *mut i32) {
     unsafe {
-        let value = hand::glGetnUniformivARB(program, location, buf_size, params);
-        context().done();
+        let value = handwritten::glGetnUniformivARB(program, location, buf_size, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_size: i32, params: *mut u32) {
     unsafe {
-        let value = hand::glGetnUniformuivARB(program, location, buf_size, params);
-        context().done();
+        let value = handwritten::glGetnUniformuivARB(program, location, buf_size, params);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIndexPointer(type_: u32, stride: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glIndexPointer(type_, stride, pointer);
-        context().done();
+        let value = handwritten::glIndexPointer(type_, stride, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIndexPointerEXT(type_: u32, stride: i32, count: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glIndexPointerEXT(type_, stride, count, pointer);
-        context().done();
+        let value = handwritten::glIndexPointerEXT(type_, stride, count, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glInterleavedArrays(format: u32, stride: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glInterleavedArrays(format, stride, pointer);
-        context().done();
+        let value = handwritten::glInterleavedArrays(format, stride, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glInvalidateBufferData(buffer: u32) {
     unsafe {
-        let value = hand::glInvalidateBufferData(buffer);
-        context().done();
+        let value = handwritten::glInvalidateBufferData(buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, length: i64) {
     unsafe {
-        let value = hand::glInvalidateBufferSubData(buffer, offset, length);
-        context().done();
+        let value = handwritten::glInvalidateBufferSubData(buffer, offset, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     unsafe {
-        let value = hand::glIsEnabled(cap);
-        context().done();
+        let value = handwritten::glIsEnabled(cap);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
     unsafe {
-        let value = hand::glIsEnabledi(target, index);
-        context().done();
+        let value = handwritten::glIsEnabledi(target, index);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
     unsafe {
-        let value = hand::glIsList(list);
-        context().done();
+        let value = handwritten::glIsList(list);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glIsNamedStringARB(namelen: i32, name: *const u8) -> u8 {
     unsafe {
-        let value = hand::glIsNamedStringARB(namelen, name);
-        context().done();
+        let value = handwritten::glIsNamedStringARB(namelen, name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glLabelObjectEXT(type_: u32, object: u32, length: i32, label: *const u8) {
     unsafe {
-        let value = hand::glLabelObjectEXT(type_, object, length, label);
-        context().done();
+        let value = handwritten::glLabelObjectEXT(type_, object, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glLinkProgram(program: u32) {
     unsafe {
-        let value = hand::glLinkProgram(program);
-        context().done();
+        let value = handwritten::glLinkProgram(program);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glLockArraysEXT(first: i32, count: i32) {
     unsafe {
-        let value = hand::glLockArraysEXT(first, count);
-        context().done();
+        let value = handwritten::glLockArraysEXT(first, count);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapBuffer(target: u32, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapBuffer(target, access);
-        context().done();
+        let value = handwritten::glMapBuffer(target, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapBufferRange(target: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapBufferRange(target, offset, length, access);
-        context().done();
+        let value = handwritten::glMapBufferRange(target, offset, length, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapNamedBuffer(buffer: u32, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapNamedBuffer(buffer, access);
-        context().done();
+        let value = handwritten::glMapNamedBuffer(buffer, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapNamedBufferEXT(buffer: u32, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapNamedBufferEXT(buffer, access);
-        context().done();
+        let value = handwritten::glMapNamedBufferEXT(buffer, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapNamedBufferRange(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapNamedBufferRange(buffer, offset, length, access);
-        context().done();
+        let value = handwritten::glMapNamedBufferRange(buffer, offset, length, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMapNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
     unsafe {
-        let value = hand::glMapNamedBufferRangeEXT(buffer, offset, length, access);
-        context().done();
+        let value = handwritten::glMapNamedBufferRangeEXT(buffer, offset, length, access);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiDrawArrays(mode: u32, first: *const i32, count: *const i32, drawcount: i32) {
     unsafe {
-        let value = hand::glMultiDrawArrays(mode, first, count, drawcount);
-        context().done();
+        let value = handwritten::glMultiDrawArrays(mode, first, count, drawcount);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiDrawArraysIndirect(mode: u32, indirect: *const c_void, drawcount: i32, stride: i32) {
     unsafe {
-        let value = hand::glMultiDrawArraysIndirect(mode, indirect, drawcount, stride);
-        context().done();
+        let value = handwritten::glMultiDrawArraysIndirect(mode, indirect, drawcount, stride);
+        context().after_command();
         value
     }
 }
@@ -2265,15 +2274,15 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(
     stride: i32,
 ) {
     unsafe {
-        let value = hand::glMultiDrawArraysIndirectCount(mode, indirect, drawcount, maxdrawcount, stride);
-        context().done();
+        let value = handwritten::glMultiDrawArraysIndirectCount(mode, indirect, drawcount, maxdrawcount, stride);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiDrawElements(mode: u32, count: *const i32, type_: u32, indices: *const *const c_void, drawcount: i32) {
     unsafe {
-        let value = hand::glMultiDrawElements(mode, count, type_, indices, drawcount);
-        context().done();
+        let value = handwritten::glMultiDrawElements(mode, count, type_, indices, drawcount);
+        context().after_command();
         value
     }
 }
@@ -2286,15 +2295,15 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertex(
     basevertex: *const i32,
 ) {
     unsafe {
-        let value = hand::glMultiDrawElementsBaseVertex(mode, count, type_, indices, drawcount, basevertex);
-        context().done();
+        let value = handwritten::glMultiDrawElementsBaseVertex(mode, count, type_, indices, drawcount, basevertex);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiDrawElementsIndirect(mode: u32, type_: u32, indirect: *const c_void, drawcount: i32, stride: i32) {
     unsafe {
-        let value = hand::glMultiDrawElementsIndirect(mode, type_, indirect, drawcount, stride);
-        context().done();
+        let value = handwritten::glMultiDrawElementsIndirect(mode, type_, indirect, drawcount, stride);
+        context().after_command();
         value
     }
 }
@@ -2307,15 +2316,15 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
     stride: i32,
 ) {
     unsafe {
-        let value = hand::glMultiDrawElementsIndirectCount(mode, type_, indirect, drawcount, maxdrawcount, stride);
-        context().done();
+        let value = handwritten::glMultiDrawElementsIndirectCount(mode, type_, indirect, drawcount, maxdrawcount, stride);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiModeDrawArraysIBM(mode: *const u32, first: *const i32, count: *const i32, primcount: i32, modestride: i32) {
     unsafe {
-        let value = hand::glMultiModeDrawArraysIBM(mode, first, count, primcount, modestride);
-        context().done();
+        let value = handwritten::glMultiModeDrawArraysIBM(mode, first, count, primcount, modestride);
+        context().after_command();
         value
     }
 }
@@ -2328,386 +2337,386 @@ pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
     modestride: i32,
 ) {
     unsafe {
-        let value = hand::glMultiModeDrawElementsIBM(mode, count, type_, indices, primcount, modestride);
-        context().done();
+        let value = handwritten::glMultiModeDrawElementsIBM(mode, count, type_, indices, primcount, modestride);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glMultiTexBufferEXT(texunit: u32, target: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glMultiTexBufferEXT(texunit, target, internalformat, buffer);
-        context().done();
+        let value = handwritten::glMultiTexBufferEXT(texunit, target, internalformat, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferData(buffer: u32, size: i64, data: *const c_void, usage: u32) {
     unsafe {
-        let value = hand::glNamedBufferData(buffer, size, data, usage);
-        context().done();
+        let value = handwritten::glNamedBufferData(buffer, size, data, usage);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferDataEXT(buffer: u32, size: i64, data: *const c_void, usage: u32) {
     unsafe {
-        let value = hand::glNamedBufferDataEXT(buffer, size, data, usage);
-        context().done();
+        let value = handwritten::glNamedBufferDataEXT(buffer, size, data, usage);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferStorage(buffer: u32, size: i64, data: *const c_void, flags: u32) {
     unsafe {
-        let value = hand::glNamedBufferStorage(buffer, size, data, flags);
-        context().done();
+        let value = handwritten::glNamedBufferStorage(buffer, size, data, flags);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferStorageEXT(buffer: u32, size: i64, data: *const c_void, flags: u32) {
     unsafe {
-        let value = hand::glNamedBufferStorageEXT(buffer, size, data, flags);
-        context().done();
+        let value = handwritten::glNamedBufferStorageEXT(buffer, size, data, flags);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *const c_void) {
     unsafe {
-        let value = hand::glNamedBufferSubData(buffer, offset, size, data);
-        context().done();
+        let value = handwritten::glNamedBufferSubData(buffer, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedBufferSubDataEXT(buffer: u32, offset: i64, size: i64, data: *const c_void) {
     unsafe {
-        let value = hand::glNamedBufferSubDataEXT(buffer, offset, size, data);
-        context().done();
+        let value = handwritten::glNamedBufferSubDataEXT(buffer, offset, size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedCopyBufferSubDataEXT(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
     unsafe {
-        let value = hand::glNamedCopyBufferSubDataEXT(read_buffer, write_buffer, read_offset, write_offset, size);
-        context().done();
+        let value = handwritten::glNamedCopyBufferSubDataEXT(read_buffer, write_buffer, read_offset, write_offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedProgramStringEXT(program: u32, target: u32, format: u32, len: i32, string: *const c_void) {
     unsafe {
-        let value = hand::glNamedProgramStringEXT(program, target, format, len, string);
-        context().done();
+        let value = handwritten::glNamedProgramStringEXT(program, target, format, len, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNamedStringARB(type_: u32, namelen: i32, name: *const u8, stringlen: i32, string: *const u8) {
     unsafe {
-        let value = hand::glNamedStringARB(type_, namelen, name, stringlen, string);
-        context().done();
+        let value = handwritten::glNamedStringARB(type_, namelen, name, stringlen, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
     unsafe {
-        let value = hand::glNewList(list, mode);
-        context().done();
+        let value = handwritten::glNewList(list, mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glObjectLabel(identifier: u32, name: u32, length: i32, label: *const u8) {
     unsafe {
-        let value = hand::glObjectLabel(identifier, name, length, label);
-        context().done();
+        let value = handwritten::glObjectLabel(identifier, name, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const u8) {
     unsafe {
-        let value = hand::glObjectPtrLabel(ptr, length, label);
-        context().done();
+        let value = handwritten::glObjectPtrLabel(ptr, length, label);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPixelMapfv(map: u32, mapsize: i32, values: *const f32) {
     unsafe {
-        let value = hand::glPixelMapfv(map, mapsize, values);
-        context().done();
+        let value = handwritten::glPixelMapfv(map, mapsize, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPixelMapuiv(map: u32, mapsize: i32, values: *const u32) {
     unsafe {
-        let value = hand::glPixelMapuiv(map, mapsize, values);
-        context().done();
+        let value = handwritten::glPixelMapuiv(map, mapsize, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPixelMapusv(map: u32, mapsize: i32, values: *const u16) {
     unsafe {
-        let value = hand::glPixelMapusv(map, mapsize, values);
-        context().done();
+        let value = handwritten::glPixelMapusv(map, mapsize, values);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPixelStoref(pname: u32, param: f32) {
     unsafe {
-        let value = hand::glPixelStoref(pname, param);
-        context().done();
+        let value = handwritten::glPixelStoref(pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     unsafe {
-        let value = hand::glPixelStorei(pname, param);
-        context().done();
+        let value = handwritten::glPixelStorei(pname, param);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPointSizePointerOES(type_: u32, stride: i32, pointer: *const c_void) {
     unsafe {
-        let value = hand::glPointSizePointerOES(type_, stride, pointer);
-        context().done();
+        let value = handwritten::glPointSizePointerOES(type_, stride, pointer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPolygonStipple(mask: *const u8) {
     unsafe {
-        let value = hand::glPolygonStipple(mask);
-        context().done();
+        let value = handwritten::glPolygonStipple(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPopAttrib() {
     unsafe {
-        let value = hand::glPopAttrib();
-        context().done();
+        let value = handwritten::glPopAttrib();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPopClientAttrib() {
     unsafe {
-        let value = hand::glPopClientAttrib();
-        context().done();
+        let value = handwritten::glPopClientAttrib();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPopDebugGroup() {
     unsafe {
-        let value = hand::glPopDebugGroup();
-        context().done();
+        let value = handwritten::glPopDebugGroup();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPrimitiveRestartNV() {
     unsafe {
-        let value = hand::glPrimitiveRestartNV();
-        context().done();
+        let value = handwritten::glPrimitiveRestartNV();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glProgramBinary(program: u32, binary_format: u32, binary: *const c_void, length: i32) {
     unsafe {
-        let value = hand::glProgramBinary(program, binary_format, binary, length);
-        context().done();
+        let value = handwritten::glProgramBinary(program, binary_format, binary, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glProgramStringARB(target: u32, format: u32, len: i32, string: *const c_void) {
     unsafe {
-        let value = hand::glProgramStringARB(target, format, len, string);
-        context().done();
+        let value = handwritten::glProgramStringARB(target, format, len, string);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
     unsafe {
-        let value = hand::glProgramUniform1i(program, location, v0);
-        context().done();
+        let value = handwritten::glProgramUniform1i(program, location, v0);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glProgramUniform1iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
-        let value = hand::glProgramUniform1iv(program, location, count, value);
-        context().done();
+        let value = handwritten::glProgramUniform1iv(program, location, count, value);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPushAttrib(mask: u32) {
     unsafe {
-        let value = hand::glPushAttrib(mask);
-        context().done();
+        let value = handwritten::glPushAttrib(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     unsafe {
-        let value = hand::glPushClientAttrib(mask);
-        context().done();
+        let value = handwritten::glPushClientAttrib(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPushClientAttribDefaultEXT(mask: u32) {
     unsafe {
-        let value = hand::glPushClientAttribDefaultEXT(mask);
-        context().done();
+        let value = handwritten::glPushClientAttribDefaultEXT(mask);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glPushDebugGroup(source: u32, id: u32, length: i32, message: *const u8) {
     unsafe {
-        let value = hand::glPushDebugGroup(source, id, length, message);
-        context().done();
+        let value = handwritten::glPushDebugGroup(source, id, length, message);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
     unsafe {
-        let value = hand::glQueryCounter(id, target);
-        context().done();
+        let value = handwritten::glQueryCounter(id, target);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glReadBuffer(src: u32) {
     unsafe {
-        let value = hand::glReadBuffer(src);
-        context().done();
+        let value = handwritten::glReadBuffer(src);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glReadPixels(x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, pixels: *mut c_void) {
     unsafe {
-        let value = hand::glReadPixels(x, y, width, height, format, type_, pixels);
-        context().done();
+        let value = handwritten::glReadPixels(x, y, width, height, format, type_, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glReadnPixels(x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, buf_size: i32, data: *mut c_void) {
     unsafe {
-        let value = hand::glReadnPixels(x, y, width, height, format, type_, buf_size, data);
-        context().done();
+        let value = handwritten::glReadnPixels(x, y, width, height, format, type_, buf_size, data);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectd(x1: f64, y1: f64, x2: f64, y2: f64) {
     unsafe {
-        let value = hand::glRectd(x1, y1, x2, y2);
-        context().done();
+        let value = handwritten::glRectd(x1, y1, x2, y2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectdv(v1: *const f64, v2: *const f64) {
     unsafe {
-        let value = hand::glRectdv(v1, v2);
-        context().done();
+        let value = handwritten::glRectdv(v1, v2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectf(x1: f32, y1: f32, x2: f32, y2: f32) {
     unsafe {
-        let value = hand::glRectf(x1, y1, x2, y2);
-        context().done();
+        let value = handwritten::glRectf(x1, y1, x2, y2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectfv(v1: *const f32, v2: *const f32) {
     unsafe {
-        let value = hand::glRectfv(v1, v2);
-        context().done();
+        let value = handwritten::glRectfv(v1, v2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRecti(x1: i32, y1: i32, x2: i32, y2: i32) {
     unsafe {
-        let value = hand::glRecti(x1, y1, x2, y2);
-        context().done();
+        let value = handwritten::glRecti(x1, y1, x2, y2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectiv(v1: *const i32, v2: *const i32) {
     unsafe {
-        let value = hand::glRectiv(v1, v2);
-        context().done();
+        let value = handwritten::glRectiv(v1, v2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRects(x1: i16, y1: i16, x2: i16, y2: i16) {
     unsafe {
-        let value = hand::glRects(x1, y1, x2, y2);
-        context().done();
+        let value = handwritten::glRects(x1, y1, x2, y2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRectsv(v1: *const i16, v2: *const i16) {
     unsafe {
-        let value = hand::glRectsv(v1, v2);
-        context().done();
+        let value = handwritten::glRectsv(v1, v2);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
     unsafe {
-        let value = hand::glRenderMode(mode);
-        context().done();
+        let value = handwritten::glRenderMode(mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
     unsafe {
-        let value = hand::glSelectBuffer(size, buffer);
-        context().done();
+        let value = handwritten::glSelectBuffer(size, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glSemaphoreCreateCR(name: u32, initial: u32) {
     unsafe {
-        let value = hand::glSemaphoreCreateCR(name, initial);
-        context().done();
+        let value = handwritten::glSemaphoreCreateCR(name, initial);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glSemaphoreDestroyCR(name: u32) {
     unsafe {
-        let value = hand::glSemaphoreDestroyCR(name);
-        context().done();
+        let value = handwritten::glSemaphoreDestroyCR(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
     unsafe {
-        let value = hand::glSemaphorePCR(name);
-        context().done();
+        let value = handwritten::glSemaphorePCR(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glSemaphoreVCR(name: u32) {
     unsafe {
-        let value = hand::glSemaphoreVCR(name);
-        context().done();
+        let value = handwritten::glSemaphoreVCR(name);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glShaderBinary(count: i32, shaders: *const u32, binary_format: u32, binary: *const c_void, length: i32) {
     unsafe {
-        let value = hand::glShaderBinary(count, shaders, binary_format, binary, length);
-        context().done();
+        let value = handwritten::glShaderBinary(count, shaders, binary_format, binary, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glShaderSource(shader: u32, count: i32, string: *const *const u8, length: *const i32) {
     unsafe {
-        let value = hand::glShaderSource(shader, count, string, length);
-        context().done();
+        let value = handwritten::glShaderSource(shader, count, string, length);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTexBuffer(target, internalformat, buffer);
-        context().done();
+        let value = handwritten::glTexBuffer(target, internalformat, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTexBufferRange(target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTexBufferRange(target, internalformat, buffer, offset, size);
-        context().done();
+        let value = handwritten::glTexBufferRange(target, internalformat, buffer, offset, size);
+        context().after_command();
         value
     }
 }
@@ -2722,8 +2731,8 @@ pub unsafe extern "C" fn glTexImage1D(
     pixels: *const c_void,
 ) {
     unsafe {
-        let value = hand::glTexImage1D(target, level, internalformat, width, border, format, type_, pixels);
-        context().done();
+        let value = handwritten::glTexImage1D(target, level, internalformat, width, border, format, type_, pixels);
+        context().after_command();
         value
     }
 }
@@ -2739,8 +2748,8 @@ pub unsafe extern "C" fn glTexImage2D(
     pixels: *const c_void,
 ) {
     unsafe {
-        let value = hand::glTexImage2D(target, level, internalformat, width, height, border, format, type_, pixels);
-        context().done();
+        let value = handwritten::glTexImage2D(target, level, internalformat, width, height, border, format, type_, pixels);
+        context().after_command();
         value
     }
 }
@@ -2757,8 +2766,8 @@ pub unsafe extern "C" fn glTexImage3D(
     pixels: *const c_void,
 ) {
     unsafe {
-        let value = hand::glTexImage3D(target, level, internalformat, width, height, depth, border, format, type_, pixels);
-        context().done();
+        let value = handwritten::glTexImage3D(target, level, internalformat, width, height, depth, border, format, type_, pixels);
+        context().after_command();
         value
     }
 }
@@ -2775,8 +2784,8 @@ pub unsafe extern "C" fn glTexImage3DEXT(
     pixels: *const c_void,
 ) {
     unsafe {
-        let value = hand::glTexImage3DEXT(target, level, internalformat, width, height, depth, border, format, type_, pixels);
-        context().done();
+        let value = handwritten::glTexImage3DEXT(target, level, internalformat, width, height, depth, border, format, type_, pixels);
+        context().after_command();
         value
     }
 }
@@ -2793,113 +2802,113 @@ pub unsafe extern "C" fn glTexImage3DOES(
     pixels: *const c_void,
 ) {
     unsafe {
-        let value = hand::glTexImage3DOES(target, level, internalformat, width, height, depth, border, format, type_, pixels);
-        context().done();
+        let value = handwritten::glTexImage3DOES(target, level, internalformat, width, height, depth, border, format, type_, pixels);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTextureBuffer(texture: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTextureBuffer(texture, internalformat, buffer);
-        context().done();
+        let value = handwritten::glTextureBuffer(texture, internalformat, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTextureBufferEXT(texture: u32, target: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTextureBufferEXT(texture, target, internalformat, buffer);
-        context().done();
+        let value = handwritten::glTextureBufferEXT(texture, target, internalformat, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTextureBufferRange(texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTextureBufferRange(texture, internalformat, buffer, offset, size);
-        context().done();
+        let value = handwritten::glTextureBufferRange(texture, internalformat, buffer, offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTextureBufferRangeEXT(texture: u32, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTextureBufferRangeEXT(texture, target, internalformat, buffer, offset, size);
-        context().done();
+        let value = handwritten::glTextureBufferRangeEXT(texture, target, internalformat, buffer, offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTransformFeedbackBufferBase(xfb: u32, index: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTransformFeedbackBufferBase(xfb, index, buffer);
-        context().done();
+        let value = handwritten::glTransformFeedbackBufferBase(xfb, index, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTransformFeedbackBufferRange(xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTransformFeedbackBufferRange(xfb, index, buffer, offset, size);
-        context().done();
+        let value = handwritten::glTransformFeedbackBufferRange(xfb, index, buffer, offset, size);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glTransformFeedbackVaryings(program: u32, count: i32, varyings: *const *const u8, buffer_mode: u32) {
     unsafe {
-        let value = hand::glTransformFeedbackVaryings(program, count, varyings, buffer_mode);
-        context().done();
+        let value = handwritten::glTransformFeedbackVaryings(program, count, varyings, buffer_mode);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
     unsafe {
-        let value = hand::glUniform1i(location, v0);
-        context().done();
+        let value = handwritten::glUniform1i(location, v0);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     unsafe {
-        let value = hand::glUniform1iv(location, count, value);
-        context().done();
+        let value = handwritten::glUniform1iv(location, count, value);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUnlockArraysEXT() {
     unsafe {
-        let value = hand::glUnlockArraysEXT();
-        context().done();
+        let value = handwritten::glUnlockArraysEXT();
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     unsafe {
-        let value = hand::glUnmapBuffer(target);
-        context().done();
+        let value = handwritten::glUnmapBuffer(target);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUnmapNamedBuffer(buffer: u32) -> u8 {
     unsafe {
-        let value = hand::glUnmapNamedBuffer(buffer);
-        context().done();
+        let value = handwritten::glUnmapNamedBuffer(buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUnmapNamedBufferEXT(buffer: u32) -> u8 {
     unsafe {
-        let value = hand::glUnmapNamedBufferEXT(buffer);
-        context().done();
+        let value = handwritten::glUnmapNamedBufferEXT(buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glUseProgram(program: u32) {
     unsafe {
-        let value = hand::glUseProgram(program);
-        context().done();
+        let value = handwritten::glUseProgram(program);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayAttribBinding(vaobj: u32, attribindex: u32, bindingindex: u32) {
     unsafe {
-        let value = hand::glVertexArrayAttribBinding(vaobj, attribindex, bindingindex);
-        context().done();
+        let value = handwritten::glVertexArrayAttribBinding(vaobj, attribindex, bindingindex);
+        context().after_command();
         value
     }
 }
@@ -2912,71 +2921,71 @@ pub unsafe extern "C" fn glVertexArrayAttribFormat(
     relativeoffset: u32,
 ) {
     unsafe {
-        let value = hand::glVertexArrayAttribFormat(vaobj, attribindex, size, type_, normalized, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayAttribFormat(vaobj, attribindex, size, type_, normalized, relativeoffset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayAttribIFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
     unsafe {
-        let value = hand::glVertexArrayAttribIFormat(vaobj, attribindex, size, type_, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayAttribIFormat(vaobj, attribindex, size, type_, relativeoffset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayAttribLFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
     unsafe {
-        let value = hand::glVertexArrayAttribLFormat(vaobj, attribindex, size, type_, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayAttribLFormat(vaobj, attribindex, size, type_, relativeoffset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayBindVertexBufferEXT(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
     unsafe {
-        let value = hand::glVertexArrayBindVertexBufferEXT(vaobj, bindingindex, buffer, offset, stride);
-        context().done();
+        let value = handwritten::glVertexArrayBindVertexBufferEXT(vaobj, bindingindex, buffer, offset, stride);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayBindingDivisor(vaobj: u32, bindingindex: u32, divisor: u32) {
     unsafe {
-        let value = hand::glVertexArrayBindingDivisor(vaobj, bindingindex, divisor);
-        context().done();
+        let value = handwritten::glVertexArrayBindingDivisor(vaobj, bindingindex, divisor);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayEdgeFlagOffsetEXT(vaobj: u32, buffer: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayEdgeFlagOffsetEXT(vaobj, buffer, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayEdgeFlagOffsetEXT(vaobj, buffer, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayElementBuffer(vaobj: u32, buffer: u32) {
     unsafe {
-        let value = hand::glVertexArrayElementBuffer(vaobj, buffer);
-        context().done();
+        let value = handwritten::glVertexArrayElementBuffer(vaobj, buffer);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayFogCoordOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayFogCoordOffsetEXT(vaobj, buffer, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayFogCoordOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayIndexOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayIndexOffsetEXT(vaobj, buffer, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayIndexOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().after_command();
         value
     }
 }
@@ -2990,43 +2999,43 @@ pub unsafe extern "C" fn glVertexArrayMultiTexCoordOffsetEXT(
     offset: i64,
 ) {
     unsafe {
-        let value = hand::glVertexArrayMultiTexCoordOffsetEXT(vaobj, buffer, texunit, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayMultiTexCoordOffsetEXT(vaobj, buffer, texunit, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayNormalOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayNormalOffsetEXT(vaobj, buffer, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayNormalOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArraySecondaryColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArraySecondaryColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArraySecondaryColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayTexCoordOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayTexCoordOffsetEXT(vaobj, buffer, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayTexCoordOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexAttribBindingEXT(vaobj: u32, attribindex: u32, bindingindex: u32) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribBindingEXT(vaobj, attribindex, bindingindex);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribBindingEXT(vaobj, attribindex, bindingindex);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexAttribDivisorEXT(vaobj: u32, index: u32, divisor: u32) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribDivisorEXT(vaobj, index, divisor);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribDivisorEXT(vaobj, index, divisor);
+        context().after_command();
         value
     }
 }
@@ -3039,15 +3048,15 @@ pub unsafe extern "C" fn glVertexArrayVertexAttribFormatEXT(
     relativeoffset: u32,
 ) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribFormatEXT(vaobj, attribindex, size, type_, normalized, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribFormatEXT(vaobj, attribindex, size, type_, normalized, relativeoffset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexAttribIFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribIFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribIFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
+        context().after_command();
         value
     }
 }
@@ -3061,15 +3070,15 @@ pub unsafe extern "C" fn glVertexArrayVertexAttribIOffsetEXT(
     offset: i64,
 ) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribIOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribIOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexAttribLFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribLFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribLFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
+        context().after_command();
         value
     }
 }
@@ -3083,8 +3092,8 @@ pub unsafe extern "C" fn glVertexArrayVertexAttribLOffsetEXT(
     offset: i64,
 ) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribLOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribLOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
@@ -3099,22 +3108,22 @@ pub unsafe extern "C" fn glVertexArrayVertexAttribOffsetEXT(
     offset: i64,
 ) {
     unsafe {
-        let value = hand::glVertexArrayVertexAttribOffsetEXT(vaobj, buffer, index, size, type_, normalized, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexAttribOffsetEXT(vaobj, buffer, index, size, type_, normalized, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexBindingDivisorEXT(vaobj: u32, bindingindex: u32, divisor: u32) {
     unsafe {
-        let value = hand::glVertexArrayVertexBindingDivisorEXT(vaobj, bindingindex, divisor);
-        context().done();
+        let value = handwritten::glVertexArrayVertexBindingDivisorEXT(vaobj, bindingindex, divisor);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexBuffer(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
     unsafe {
-        let value = hand::glVertexArrayVertexBuffer(vaobj, bindingindex, buffer, offset, stride);
-        context().done();
+        let value = handwritten::glVertexArrayVertexBuffer(vaobj, bindingindex, buffer, offset, stride);
+        context().after_command();
         value
     }
 }
@@ -3127,22 +3136,22 @@ pub unsafe extern "C" fn glVertexArrayVertexBuffers(
     strides: *const i32,
 ) {
     unsafe {
-        let value = hand::glVertexArrayVertexBuffers(vaobj, first, count, buffers, offsets, strides);
-        context().done();
+        let value = handwritten::glVertexArrayVertexBuffers(vaobj, first, count, buffers, offsets, strides);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexArrayVertexOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     unsafe {
-        let value = hand::glVertexArrayVertexOffsetEXT(vaobj, buffer, size, type_, stride, offset);
-        context().done();
+        let value = handwritten::glVertexArrayVertexOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().after_command();
         value
     }
 }
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
     unsafe {
-        let value = hand::glVertexBindingDivisor(bindingindex, divisor);
-        context().done();
+        let value = handwritten::glVertexBindingDivisor(bindingindex, divisor);
+        context().after_command();
         value
     }
 }

@@ -17,7 +17,7 @@ impl Context {
         }
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_set_error(code) };
-        self.done();
+        self.after_command();
     }
 
     /// Raises an error for a command that returns nothing of interest then.
@@ -35,7 +35,7 @@ impl Context {
             // is wrong here, that is all that the driver puts into the list.
             // SAFETY: the context's own encoder.
             unsafe { self.enc.gl_shade_model(gl::GL_SMOOTH) };
-            self.done();
+            self.after_command();
         } else {
             self.set_error(gl::GL_INVALID_OPERATION);
         }
@@ -68,8 +68,8 @@ impl Context {
         // SAFETY: there is room for the one code.
         unsafe { answer.array(&raw mut code, 1) };
         self.gl.errors.clear();
-        self.settle_claims(code);
-        self.gl.claims.want();
+        self.settle_known_success(code);
+        self.gl.known_success.want();
         self.enc.doubt = 0;
         self.shown_error(code)
     }
@@ -84,7 +84,7 @@ impl Context {
 
     /// Sends a command in which everything was checked that can be wrong with it.
     #[inline(always)]
-    pub fn send_sure(&mut self, send: impl FnOnce(&mut Encoder)) {
+    pub fn send_infallible(&mut self, send: impl FnOnce(&mut Encoder)) {
         let before = self.enc.doubt;
         send(&mut self.enc);
         self.enc.doubt = before;
@@ -102,7 +102,7 @@ impl Context {
 
     /// A round trip brought the context's error.
     pub fn error_reported(&mut self, code: u32) {
-        self.settle_claims(code);
+        self.settle_known_success(code);
         self.enc.doubt = 0;
         self.gl.errors.report(code);
     }
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn glFlush() {
         }
         cx.enc.mgn_flush();
         cx.present_front();
-        cx.hear();
+        cx.deliver_expected_messages();
         cx.flush();
     }
 }

@@ -1,8 +1,8 @@
 //! Commands that define and attach images, as far as the success of others depends on them.
 
 use crate::context::Context;
-use crate::shadow::claims::Claim;
 use crate::shadow::framebuffers::Change;
+use crate::shadow::known_success::SuccessKey;
 use crate::shadow::objects::class::Class;
 use mgn_wire::gl::*;
 
@@ -52,22 +52,22 @@ fn bound(cx: &Context, target: u32) -> Option<u32> {
 }
 
 impl Context {
-    /// Adds to a claim all that is known of the framebuffer bound to a target.
-    pub(super) fn put_framebuffer(&self, target: u32, claim: &mut Claim) -> Option<()> {
+    /// Adds to a key all that is known of the framebuffer bound to a target.
+    pub(super) fn put_framebuffer(&self, target: u32, key: &mut SuccessKey) -> Option<()> {
         let name = bound(self, target)?;
-        claim.push(name);
-        claim.extend(self.gl.state.buffers_of(name)?);
+        key.push(name);
+        key.extend(self.gl.state.buffers_of(name)?);
         if name == 0 {
             let surface = match target {
                 GL_READ_FRAMEBUFFER => &self.read,
                 _ => &self.draw,
             };
             // Without any, what is drawn to nothing fails.
-            claim.push(surface.as_ref()?.id);
+            key.push(surface.as_ref()?.id);
             return Some(());
         }
         let images = self.gl.shared.images();
-        self.gl.framebuffers.put(name, &images, claim);
+        self.gl.framebuffers.put(name, &images, key);
         Some(())
     }
 }

@@ -10,7 +10,6 @@
 
 pub mod arrays;
 pub mod buffers;
-mod claims;
 pub mod debug;
 mod errors;
 mod evaluators;
@@ -19,6 +18,7 @@ mod gets;
 mod images;
 pub mod immediate;
 pub mod kinds;
+mod known_success;
 mod lists;
 mod objects;
 mod order;
@@ -32,14 +32,15 @@ mod tracked;
 mod whole;
 
 pub use crate::shadow::objects::class::Class;
-pub use claims::On;
 pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
+pub use known_success::Dependency;
 pub use objects::{elements_there, sync_name, use_name};
 pub use tracked::{values, Tracked};
 
 /// Entry points written by hand, for the look-up table.
-pub mod hand {
+pub mod handwritten {
+    pub use super::arrays::client_attrib::*;
     pub use super::arrays::defaults::*;
     pub use super::arrays::elements::*;
     pub use super::arrays::entries::*;
@@ -48,7 +49,6 @@ pub mod hand {
     pub use super::arrays::indirect::*;
     pub use super::arrays::named::*;
     pub use super::arrays::objects::*;
-    pub use super::arrays::push::*;
     pub use super::buffers::*;
     pub use super::debug::labels::*;
     pub use super::debug::*;

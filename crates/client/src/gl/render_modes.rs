@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::shadow::render_modes::Place;
+use crate::shadow::render_modes::ResultBuffer;
 use mgn_wire::gl::*;
 use mgn_wire::ops;
 
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
         if cx.gl.render_modes.mode == GL_SELECT {
             return cx.set_error(GL_INVALID_OPERATION);
         }
-        cx.gl.render_modes.selection = Place {
+        cx.gl.render_modes.selection = ResultBuffer {
             start: buffer,
             words: size,
         };
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn glFeedbackBuffer(size: i32, type_: u32, buffer: *mut f3
             return cx.set_error(GL_INVALID_ENUM);
         }
         modes.feedback_type = type_;
-        modes.feedback = Place {
+        modes.feedback = ResultBuffer {
             start: buffer.cast(),
             words: size,
         };

@@ -6,7 +6,7 @@ use crate::log::line;
 use crate::session::Session;
 use crate::shadow::objects::counts::Need;
 use crate::surface::Surface;
-use crate::tiles::{asked, hull, parts, Part, Whole};
+use crate::tiles::{asked, hull, parts, Part, WholePurpose};
 use mgn_wall::Area;
 use mgn_wire::encoder::Data;
 use mgn_wire::hello::plane;
@@ -43,7 +43,7 @@ impl Inexact {
 impl Context {
     /// Before a command that needs a surface whole: makes it so.
     #[inline]
-    pub fn make_whole(&mut self, what: Whole) {
+    pub fn make_whole(&mut self, what: WholePurpose) {
         if self.session.is_some_and(|s| s.wall().is_some()) {
             self.need(what);
         }
@@ -55,12 +55,12 @@ impl Context {
             return;
         };
         if session.needs.lists() {
-            self.need(Whole::Reading(ALL));
-            self.need(Whole::Drawing);
+            self.need(WholePurpose::Reading(ALL));
+            self.need(WholePurpose::Drawing);
         } else if session.needs.scissors.load(Ordering::Relaxed)
             && self.gl.objects.counts.need(Need::Exact)
         {
-            self.need(Whole::Drawing);
+            self.need(WholePurpose::Drawing);
         }
         let only_compiles = self.gl.lists.is_open() && self.gl.lists.only_compiles();
         if session.needs.conditions.load(Ordering::Relaxed) && !only_compiles {
@@ -77,7 +77,7 @@ impl Context {
         if session.is_offset {
             self.say_inexact(Inexact::Writes);
         }
-        self.need(Whole::Drawing);
+        self.need(WholePurpose::Drawing);
     }
 
     /// The context draws to another surface.
@@ -86,7 +86,7 @@ impl Context {
             .session
             .is_some_and(|s| s.needs.writes.load(Ordering::Relaxed))
         {
-            self.need(Whole::Drawing);
+            self.need(WholePurpose::Drawing);
         }
         self.follow_counts();
     }
@@ -121,7 +121,7 @@ impl Context {
             self.say_inexact(Inexact::Counts);
         }
         if is_whole && !self.gl.lists.is_open() {
-            self.need(Whole::Drawing);
+            self.need(WholePurpose::Drawing);
         }
     }
 
@@ -192,7 +192,7 @@ impl Context {
     }
 
     #[cold]
-    fn need(&mut self, what: Whole) {
+    fn need(&mut self, what: WholePurpose) {
         if self.gl.in_begin() {
             return;
         }
@@ -203,8 +203,8 @@ impl Context {
             }
         }
         let surface = match what {
-            Whole::Drawing => self.draw.clone(),
-            Whole::Reading(_) => {
+            WholePurpose::Drawing => self.draw.clone(),
+            WholePurpose::Reading(_) => {
                 let bound = self
                     .gl
                     .state
@@ -218,13 +218,13 @@ impl Context {
             return;
         };
         if self.session.is_some_and(|session| session.is_offset) {
-            if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
+            if let (WholePurpose::Reading(part), false) = (what, self.gl.lists.is_open()) {
                 self.lend(&surface, &areas, part);
             }
             return;
         }
         // The region that lists read is not known.
-        if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
+        if let (WholePurpose::Reading(part), false) = (what, self.gl.lists.is_open()) {
             if surface.is_shared() && part != ALL {
                 let parts = parts(&areas, part, surface.size().1);
                 return self.exchange_parts(&surface, &parts);

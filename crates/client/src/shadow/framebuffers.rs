@@ -70,18 +70,18 @@ impl Framebuffers {
         }
     }
 
-    /// Adds to a claim all that is known of a framebuffer and its images.
-    pub fn put(&self, name: u32, images: &Images, claim: &mut Vec<u32>) {
-        claim.push(images.all);
+    /// Adds to a key all that is known of a framebuffer and its images.
+    pub fn put(&self, name: u32, images: &Images, key: &mut Vec<u32>) {
+        key.push(images.all);
         let Some(framebuffer) = self.table.get(&name) else {
             return;
         };
-        claim.extend([framebuffer.since, framebuffer.born]);
+        key.extend([framebuffer.since, framebuffer.born]);
         for (place, attached) in &framebuffer.attachments {
             let now = images.image(attached.class, attached.name);
-            claim.extend([*place, attached.born, now.changes]);
-            claim.push(attached.command.len() as u32);
-            claim.extend(&attached.command);
+            key.extend([*place, attached.born, now.changes]);
+            key.push(attached.command.len() as u32);
+            key.extend(&attached.command);
         }
     }
 }

@@ -4,14 +4,14 @@
 pub mod arrays;
 pub mod buffers;
 #[forbid(unsafe_code)]
-pub mod claims;
-#[forbid(unsafe_code)]
 pub mod debug;
 #[forbid(unsafe_code)]
 pub mod errors;
 #[forbid(unsafe_code)]
 pub mod framebuffers;
 pub mod immediate;
+#[forbid(unsafe_code)]
+pub mod known_success;
 pub mod lists;
 #[forbid(unsafe_code)]
 pub mod names;
@@ -32,11 +32,11 @@ pub mod strings;
 
 use crate::config::Format;
 use arrays::Arrays;
-use claims::Claims;
 use debug::Debug;
 use errors::ErrorState;
 use framebuffers::Framebuffers;
 use immediate::Immediate;
+use known_success::KnownSuccess;
 use lists::Lists;
 use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
@@ -52,7 +52,7 @@ use strings::Strings;
 pub struct GlState {
     pub immediate: Immediate,
     pub errors: ErrorState,
-    pub claims: Claims,
+    pub known_success: KnownSuccess,
     pub framebuffers: Framebuffers,
     pub arrays: Arrays,
     pub objects: ObjectState,
@@ -81,7 +81,7 @@ impl GlState {
         GlState {
             immediate: Immediate::new(api == mgn_wire::hello::api::COMPAT),
             errors: ErrorState::default(),
-            claims: Claims::default(),
+            known_success: KnownSuccess::default(),
             framebuffers: Framebuffers::default(),
             arrays: Arrays::new(api != mgn_wire::hello::api::CORE),
             objects: ObjectState::new(info, api),

@@ -9,7 +9,8 @@ pub struct Notes {
     pub released: AtomicU32,
     /// Counts programs that were linked or deleted.
     pub relinked: AtomicU32,
-    /// Counts what contexts have told each other to change that their claims may depend on.
+    /// Counts what contexts have told each other to change that their known successes may depend
+    /// on.
     pub changed: AtomicU32,
     /// Buffers that are mapped.
     pub mapped: AtomicU32,

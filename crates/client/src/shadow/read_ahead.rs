@@ -17,7 +17,7 @@ pub struct Region {
 /// Where the streams of this process stand: messages that were sent, and what of this context's is
 /// written since.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Stand {
+pub struct StreamPosition {
     pub messages: u64,
     pub written: usize,
 }
@@ -25,7 +25,7 @@ pub struct Stand {
 /// The last read, if nothing has changed since.
 #[derive(Default)]
 pub struct Ahead {
-    pub stand: Option<Stand>,
+    pub position: Option<StreamPosition>,
     /// Reads in a row.
     pub reads: u32,
     /// The pixels of this region, tight; none if no more were read than the program wanted.

@@ -6,20 +6,20 @@ use mgn_wire::gl::*;
 /// The mode, and where the program wants what selection and feedback write.
 pub struct RenderModes {
     pub mode: u32,
-    pub selection: Place,
-    pub feedback: Place,
+    pub selection: ResultBuffer,
+    pub feedback: ResultBuffer,
     pub feedback_type: u32,
 }
 
 /// Memory of the program's for `words` words.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct ResultBuffer {
     pub start: *mut u32,
     pub words: i32,
 }
 
-impl Place {
-    const NOWHERE: Place = Place {
+impl ResultBuffer {
+    const NOWHERE: ResultBuffer = ResultBuffer {
         start: std::ptr::null_mut(),
         words: 0,
     };
@@ -29,8 +29,8 @@ impl Default for RenderModes {
     fn default() -> RenderModes {
         RenderModes {
             mode: GL_RENDER,
-            selection: Place::NOWHERE,
-            feedback: Place::NOWHERE,
+            selection: ResultBuffer::NOWHERE,
+            feedback: ResultBuffer::NOWHERE,
             feedback_type: GL_2D,
         }
     }
@@ -52,11 +52,11 @@ impl RenderModes {
     }
 
     /// Where what the current mode writes belongs.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ResultBuffer {
         match self.mode {
             GL_SELECT => self.selection,
             GL_FEEDBACK => self.feedback,
-            _ => Place::NOWHERE,
+            _ => ResultBuffer::NOWHERE,
         }
     }
 }

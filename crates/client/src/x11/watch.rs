@@ -185,13 +185,13 @@ impl Watch {
             let mut properties = Properties::untold();
             let (first, pairs) = words.split_at(unnamed.len());
             for (name, value) in unnamed.iter().zip(first) {
-                properties.tell(*name, *value as i32);
+                properties.set(*name, *value as i32);
             }
             if let Some(class) = first.get(1) {
-                properties.tell(X_VISUAL_TYPE, glx_class(*class));
+                properties.set(X_VISUAL_TYPE, glx_class(*class));
             }
             for pair in pairs.chunks_exact(2).take_while(|p| p[0] != 0) {
-                properties.tell(pair[0] as i32, pair[1] as i32);
+                properties.set(pair[0] as i32, pair[1] as i32);
             }
             properties
         };
@@ -335,10 +335,10 @@ impl Watch {
     /// Asks for another size of a window, if X knows the window. It has this size when the X server
     /// reports it.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
-        const MOST: u32 = i16::MAX as u32;
+        const SIDE_MAX: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()
-            .width(width.min(MOST))
-            .height(height.min(MOST));
+            .width(width.min(SIDE_MAX))
+            .height(height.min(SIDE_MAX));
         // A window that is gone needs none, and a connection that is lost is found to be so
         // elsewhere.
         let _ = self.connection.configure_window(window, &size);

@@ -33,7 +33,7 @@ impl Costs {
 
     /// Costs from measurements, each within its bounds.
     pub(crate) fn clamped(mut numbers: [f64; Costs::COUNT]) -> Costs {
-        for (number, most) in numbers.iter_mut().zip(MOST) {
+        for (number, most) in numbers.iter_mut().zip(COSTS_MAX) {
             // A number that is none becomes 0.
             *number = number.max(0.0).min(most);
         }
@@ -43,7 +43,7 @@ impl Costs {
     /// None if a number is not a duration, or too long.
     pub(crate) fn from_array(numbers: [f64; Costs::COUNT]) -> Option<Costs> {
         let [merge, copy, message, latency, byte] = numbers;
-        let mut pairs = numbers.iter().zip(MOST);
+        let mut pairs = numbers.iter().zip(COSTS_MAX);
         let are_durations = pairs.all(|(seconds, most)| (0.0..=most).contains(seconds));
         are_durations.then_some(Costs {
             merge,
@@ -56,7 +56,7 @@ impl Costs {
 }
 
 /// The most that each cost may be: a millisecond for a byte, and a second for a message.
-const MOST: [f64; Costs::COUNT] = [1e-3, 1e-3, 1.0, 1.0, 1e-3];
+const COSTS_MAX: [f64; Costs::COUNT] = [1e-3, 1e-3, 1.0, 1.0, 1e-3];
 
 /// Members for which direct send is worth a simulation, at most: its messages grow with the square.
 const DIRECT_MAX: usize = 64;
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_highest_costs_and_the_most_members_give_a_schedule() {
-        let costs = Costs::from_array(MOST).unwrap();
+        let costs = Costs::from_array(COSTS_MAX).unwrap();
         for members in [2, 16, 65, SIMULATED_MAX + 1, 1 << 20] {
             load(members, 1 << 32).fastest(costs);
         }

@@ -22,11 +22,11 @@ const ROUNDS: usize = 4;
 const BURST: usize = 16;
 
 /// Bytes of short messages and of long ones. Both are sent without asking the receiver first.
-const SHORT: usize = 8;
-const LONG: usize = 8 << 10;
+const SHORT_BYTES: usize = 8;
+const LONG_BYTES: usize = 8 << 10;
 
 /// The measurement in each round: how many messages of how many bytes, before one answer.
-const STEPS: [(usize, usize); 3] = [(1, SHORT), (BURST, SHORT), (BURST, LONG)];
+const STEPS: [(usize, usize); 3] = [(1, SHORT_BYTES), (BURST, SHORT_BYTES), (BURST, LONG_BYTES)];
 
 /// A part of the group's patience: how long the measurement may take. The others wait for its end.
 const SHARE: u32 = 4;
@@ -67,7 +67,7 @@ impl Choice {
                 let [message, latency, byte] = messages;
                 let [merge, copy] = measure_merging()?;
                 let costs = Costs::clamped([merge, copy, message, latency, byte]);
-                tell(links, costs)?;
+                send_costs(links, costs)?;
                 costs
             }
             rank => {
@@ -80,7 +80,7 @@ impl Choice {
                     }
                     .answer();
                 }
-                hear(links)?
+                receive_costs(links)?
             }
         };
         tracing::debug!(?costs, "costs of compositing by messages");
@@ -135,7 +135,7 @@ impl Exchange<'_, '_> {
     /// The costs of a message on the processor, of its way, and of a byte. The partner calls
     /// [`Exchange::answer`]. None if it does not answer in time.
     fn measure(&self) -> Option<[f64; 3]> {
-        let bytes = [0; LONG];
+        let bytes = [0; LONG_BYTES];
         let mut least = [f64::INFINITY; STEPS.len()];
         for _ in 0..ROUNDS {
             for ((messages, len), least) in STEPS.into_iter().zip(&mut least) {
@@ -143,7 +143,7 @@ impl Exchange<'_, '_> {
                 for _ in 0..messages {
                     self.send(&bytes[..len])?;
                 }
-                self.take(SHORT)?;
+                self.take(SHORT_BYTES)?;
                 *least = least.min(start.elapsed().as_secs_f64());
             }
         }
@@ -151,7 +151,7 @@ impl Exchange<'_, '_> {
         let message = (short - single).max(0.0) / (BURST - 1) as f64;
         // There and back: each way is a message sent, its time under way, and a message received.
         let latency = (single / 2.0 - 2.0 * message).max(0.0);
-        let byte = (long - short).max(0.0) / (BURST * (LONG - SHORT)) as f64;
+        let byte = (long - short).max(0.0) / (BURST * (LONG_BYTES - SHORT_BYTES)) as f64;
         Some([message, latency, byte])
     }
 
@@ -161,7 +161,7 @@ impl Exchange<'_, '_> {
                 for _ in 0..messages {
                     self.take(len)?;
                 }
-                self.send(&[0; SHORT])?;
+                self.send(&[0; SHORT_BYTES])?;
             }
         }
         Some(())
@@ -237,7 +237,7 @@ fn measure_merging() -> Result<[f64; 2], CompositeError> {
 }
 
 /// Tells all other ranks what was measured.
-fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
+fn send_costs(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let bytes: Vec<u8> = costs.to_array().map(f64::to_le_bytes).concat();
     let tag = links.tag(0, MEASURED.into());
     let mut told = Ok(());
@@ -252,7 +252,7 @@ fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
 }
 
 /// Receives rank 0's measurements.
-fn hear(links: &Links<'_>) -> Result<Costs, CompositeError> {
+fn receive_costs(links: &Links<'_>) -> Result<Costs, CompositeError> {
     let waited = links.patience;
     let end = Instant::now().checked_add(waited);
     let wanted = Wanted::new(links.to(0), links.tag(0, MEASURED.into()));

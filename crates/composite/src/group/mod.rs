@@ -111,7 +111,7 @@ impl PictureRef<'_> {
 
 /// How a frame is composited.
 #[derive(Clone, Debug)]
-enum Way {
+enum CompositeMethod {
     /// In memory that all members share.
     Memory(Mode),
     /// By messages between all members.
@@ -405,10 +405,10 @@ impl<'a> Group<'a> {
         let next = frame.wrapping_add(1);
         let (links, messages, choice) = (&self.links, &mut self.messages, &mut self.choice);
         let result = match (way, &mut self.shared) {
-            (Way::Memory(mode), Some(shared)) => {
+            (CompositeMethod::Memory(mode), Some(shared)) => {
                 shared.composite(links, frame, own, terms, (mode, &order))
             }
-            (Way::Hosts(blocks), shared) => {
+            (CompositeMethod::Hosts(blocks), shared) => {
                 let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
                 let schedule = choice.schedule(terms, &leaders, blocks.len() > 1);
                 let merging = hosts::merging(terms, schedule, &blocks, leaders);
@@ -451,15 +451,16 @@ impl<'a> Group<'a> {
     }
 
     /// How a frame is composited. All members derive the same way from the same terms.
-    fn way(&self, terms: &Terms, order: &[usize]) -> Way {
+    fn way(&self, terms: &Terms, order: &[usize]) -> CompositeMethod {
         match (&self.shared, self.hosts()) {
-            (Some(shared), 1) => shared.mode(terms, order).map_or(Way::Messages, Way::Memory),
+            (Some(shared), 1) => shared
+                .mode(terms, order)
+                .map_or(CompositeMethod::Messages, CompositeMethod::Memory),
             _ => match (terms.schedule, terms.to) {
                 // A schedule that was named applies to all members.
-                (None, Some(to)) => {
-                    hosts::blocks(&self.hosts, order, to).map_or(Way::Messages, Way::Hosts)
-                }
-                _ => Way::Messages,
+                (None, Some(to)) => hosts::blocks(&self.hosts, order, to)
+                    .map_or(CompositeMethod::Messages, CompositeMethod::Hosts),
+                _ => CompositeMethod::Messages,
             },
         }
     }
@@ -492,13 +493,13 @@ impl<'a> Group<'a> {
     }
 }
 
-impl Way {
+impl CompositeMethod {
     /// Whether a rank's picture is merged in memory of its host.
     fn is_in_memory(&self, rank: usize) -> bool {
         match self {
-            Way::Memory(_) => true,
-            Way::Messages => false,
-            Way::Hosts(blocks) => {
+            CompositeMethod::Memory(_) => true,
+            CompositeMethod::Messages => false,
+            CompositeMethod::Hosts(blocks) => {
                 let mine = blocks.iter().find(|block| block.order.contains(&rank));
                 mine.is_some_and(Block::uses_memory)
             }

@@ -6,16 +6,21 @@ use mgn_composite::{
     merge, Channel, Color, Depth, Format, Group, Layer, Operation, Picture, Schedule, Terms,
 };
 
+use crate::group_kinds::GroupKind;
 use crate::jobs::members;
-use crate::ways::By;
 
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const GROUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-pub const WAYS: [By; 4] = [By::Memory, By::Messages, By::Hosts(2), By::Hosts(3)];
+pub const GROUP_KINDS: [GroupKind; 4] = [
+    GroupKind::Memory,
+    GroupKind::Messages,
+    GroupKind::Hosts(2),
+    GroupKind::Hosts(3),
+];
 
 /// Runs `each` as every rank of a job of its own. Returns the results of the ranks, in their order.
-pub fn job<T: Send>(by: By, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
-    members(size, |member| each(by.group(member, 1, PATIENCE)))
+pub fn job<T: Send>(by: GroupKind, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
+    members(size, |member| each(by.group(member, 1, GROUP_TIMEOUT)))
 }
 
 pub const WIDTH: usize = 61;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mgn_wall::{Place, Rect, Target, Wall};
+use mgn_wall::{DisplayPosition, Rect, Target, Wall};
 
 use super::{Config, Stage, Start, WallPlan};
 
@@ -240,8 +240,8 @@ fn target(target: &Target) -> String {
     match target {
         Target::Program => "shown in the program's window".into(),
         Target::Window { display, place } => match place {
-            Place::Fullscreen => format!("shown on all of {display}"),
-            Place::At(x, y) => format!("shown on {display} at {x}, {y}"),
+            DisplayPosition::Fullscreen => format!("shown on all of {display}"),
+            DisplayPosition::At(x, y) => format!("shown on {display} at {x}, {y}"),
         },
         Target::Files(dir) => format!("written to {}", dir.display()),
         Target::Viewer(_) => "shown in browsers".into(),

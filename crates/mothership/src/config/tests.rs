@@ -1,4 +1,4 @@
-use mgn_wall::{Place, VIEWER};
+use mgn_wall::{DisplayPosition, VIEWER};
 
 use super::*;
 
@@ -129,7 +129,7 @@ fn everything_is_read() {
     assert_eq!(cave.wall.tiles[0].present, [Target::Viewer(VIEWER.into())]);
     let fullscreen = Target::Window {
         display: ":0".into(),
-        place: Place::Fullscreen,
+        place: DisplayPosition::Fullscreen,
     };
     let files = Target::Files("/walls/shots".into());
     assert_eq!(cave.wall.tiles[1].present, [fullscreen, files]);
@@ -375,7 +375,7 @@ fn a_mistake_is_said_once() {
 fn grids_are_shown_side_by_side() {
     let servers = "[[server]]\nname = \"a\"\n[mothership]\n[[host]]\nname = \"h\"\n[[server]]\nname = \"b\"\nhost = \"h\"\n";
     let wall = "[[wall]]\nname = \"w\"\ngrid = [2, 2]\ntile_size = [100, 50]\nbezel = [7, 9]\n";
-    let places = |rest: &str| -> Vec<Place> {
+    let places = |rest: &str| -> Vec<DisplayPosition> {
         let config = read(&format!("{servers}{wall}{rest}")).unwrap();
         let tiles = config.walls[0].wall.tiles.iter();
         let place = |target: &Target| match target {
@@ -384,7 +384,7 @@ fn grids_are_shown_side_by_side() {
         };
         tiles.map(|tile| place(&tile.present[0])).collect()
     };
-    let at = |places: [(i32, i32); 4]| places.map(|(x, y)| Place::At(x, y)).to_vec();
+    let at = |places: [(i32, i32); 4]| places.map(|(x, y)| DisplayPosition::At(x, y)).to_vec();
     let one = "servers = [\"a\"]\npresent = { window = \":0\", position = [1000, 20] }\n";
     assert_eq!(
         places(one),
@@ -477,7 +477,7 @@ fn a_wall_in_json_is_shown_in_toml() {
     wall.tiles[0].present.push(Target::Viewer("unix:@v".into()));
     wall.tiles[1].present.push(Target::Window {
         display: ":1".into(),
-        place: Place::At(3, 4),
+        place: DisplayPosition::At(3, 4),
     });
     wall.tiles[1].name = "the \"right\" one".into();
     std::fs::write(&old, wall.to_json()).unwrap();

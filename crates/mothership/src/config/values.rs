@@ -90,21 +90,21 @@ impl JsonSchema for Name {
 
 /// A whole number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Number<const LEAST: u32, const MOST: u32>(pub u32);
+pub(super) struct Number<const MIN: u32, const MAX: u32>(pub u32);
 
-impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Number<LEAST, MOST> {
+impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Number<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Whole<const LEAST: u32, const MOST: u32>;
-        impl<const LEAST: u32, const MOST: u32> Visitor<'_> for Whole<LEAST, MOST> {
-            type Value = Number<LEAST, MOST>;
+        struct Whole<const MIN: u32, const MAX: u32>;
+        impl<const MIN: u32, const MAX: u32> Visitor<'_> for Whole<MIN, MAX> {
+            type Value = Number<MIN, MAX>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(out, "a whole number from {LEAST} to {MOST}")
+                write!(out, "a whole number from {MIN} to {MAX}")
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
                 let known = u32::try_from(number).ok();
-                let known = known.filter(|number| (LEAST..=MOST).contains(number));
+                let known = known.filter(|number| (MIN..=MAX).contains(number));
                 known.map(Number).ok_or_else(|| {
                     let what = format!("{number} is not {}", &self as &dyn serde::de::Expected);
                     E::custom(what)
@@ -115,15 +115,15 @@ impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Number<LEAST, 
     }
 }
 
-impl<const LEAST: u32, const MOST: u32> JsonSchema for Number<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> JsonSchema for Number<MIN, MAX> {
     fn inline_schema() -> bool {
         true
     }
     fn schema_name() -> Cow<'static, str> {
-        format!("Number_{LEAST}_{MOST}").into()
+        format!("Number_{MIN}_{MAX}").into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": LEAST, "maximum": MOST })
+        json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX })
     }
 }
 

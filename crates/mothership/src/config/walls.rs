@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mgn_wall::{Place, Rect, Target, Tile, Wall, WallError, Windows, TILES_MAX, VIEWER};
+use mgn_wall::{DisplayPosition, Rect, Target, Tile, Wall, WallError, Windows, TILES_MAX, VIEWER};
 use toml::de::{DeArray, DeTable};
 
 use super::file::{self, PIXELS};
@@ -424,10 +424,10 @@ impl Reader<'_> {
                 } => Target::Window {
                     display,
                     place: match (is_fullscreen, position) {
-                        (true, _) => Place::Fullscreen,
+                        (true, _) => DisplayPosition::Fullscreen,
                         (false, position) => {
                             let [x, y] = position.unwrap_or([0, 0]);
-                            Place::At(x as i32, y as i32)
+                            DisplayPosition::At(x as i32, y as i32)
                         }
                     },
                 },
@@ -468,7 +468,7 @@ fn arrange(
         for (at, target) in read.tile.present.iter().enumerate() {
             let Target::Window {
                 display,
-                place: Place::At(..),
+                place: DisplayPosition::At(..),
             } = target
             else {
                 continue;
@@ -486,7 +486,7 @@ fn arrange(
     }
     for (n, at, right, down) in moves {
         if let Target::Window {
-            place: Place::At(x, y),
+            place: DisplayPosition::At(x, y),
             ..
         } = &mut tiles[n].tile.present[at]
         {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mgn_wall::{Fit, Place, Target, Tiling, Wall, Windows, VIEWER};
+use mgn_wall::{DisplayPosition, Fit, Target, Tiling, Wall, Windows, VIEWER};
 use toml::Value;
 
 /// A file with this wall, which is no replica, and nothing else.
@@ -84,8 +84,12 @@ fn target(target: &Target) -> String {
         Target::Viewer(address) => format!("{{ viewer = {} }}", quoted(address)),
         Target::Files(folder) => format!("{{ files = {} }}", path(folder)),
         Target::Window { display, place } => match place {
-            Place::Fullscreen => format!("{{ window = {}, fullscreen = true }}", quoted(display)),
-            Place::At(x, y) => format!("{{ window = {}, position = [{x}, {y}] }}", quoted(display)),
+            DisplayPosition::Fullscreen => {
+                format!("{{ window = {}, fullscreen = true }}", quoted(display))
+            }
+            DisplayPosition::At(x, y) => {
+                format!("{{ window = {}, position = [{x}, {y}] }}", quoted(display))
+            }
         },
     }
 }

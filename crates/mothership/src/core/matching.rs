@@ -8,7 +8,7 @@ use mgn_wall::Wall;
 use super::{Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, Stage, WallPlan};
 use crate::protocol::{
-    End, Matched, Needs, Offer, Profile, Request, Wanted, Way, Where, Whereabouts,
+    End, Matched, Needs, Offer, Profile, Request, ServerLookup, TransportKind, Wanted, Whereabouts,
 };
 
 /// The answer to a request as things are.
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 /// A server that could do it, and the way to it.
 struct Reached<'a> {
     server: &'a Server,
-    way: Way,
+    way: TransportKind,
     address: String,
 }
 
@@ -363,7 +363,7 @@ impl Core {
     }
 
     /// Where a relay reaches a server.
-    pub(super) fn address_for(&self, asked: &Where) -> Result<String, String> {
+    pub(super) fn address_for(&self, asked: &ServerLookup) -> Result<String, String> {
         let name = &asked.server;
         let server = self.servers.get(name);
         let server = server.ok_or_else(|| format!("the server {name} is not on line"))?;
@@ -396,17 +396,21 @@ impl Core {
     }
 
     /// How a client gets to a server: by shared memory on one host, else by TCP.
-    fn way_to(&self, server: &Server, request: &Request) -> Result<(Way, String), String> {
+    fn way_to(
+        &self,
+        server: &Server,
+        request: &Request,
+    ) -> Result<(TransportKind, String), String> {
         let hello = &server.hello;
         let expected = self.expected.get(&hello.name);
-        let allowed = |way: Way| {
+        let allowed = |way: TransportKind| {
             let transports = expected.map_or(&[][..], |expected| &expected.transports);
             let named = |transport: &Transport| {
                 matches!(
                     (transport, way),
-                    (Transport::Shm, Way::Shm)
-                        | (Transport::Unix, Way::Unix)
-                        | (Transport::Tcp, Way::Tcp)
+                    (Transport::Shm, TransportKind::Shm)
+                        | (Transport::Unix, TransportKind::Unix)
+                        | (Transport::Tcp, TransportKind::Tcp)
                 )
             };
             (transports.is_empty() || transports.iter().any(named))
@@ -428,17 +432,20 @@ impl Core {
             _ => false,
         };
         let tcp = addresses.iter().find(reached);
-        if let (Some(address), true) = (unix, allowed(Way::Shm)) {
-            return Ok((Way::Shm, address.to_string()));
+        if let (Some(address), true) = (unix, allowed(TransportKind::Shm)) {
+            return Ok((TransportKind::Shm, address.to_string()));
         }
-        if let (Some(address), true) = (unix, allowed(Way::Unix)) {
-            return Ok((Way::Unix, address.to_string()));
+        if let (Some(address), true) = (unix, allowed(TransportKind::Unix)) {
+            return Ok((TransportKind::Unix, address.to_string()));
         }
-        if let (Some(relay), true) = (self.relay_to(server, request), allowed(Way::Tcp)) {
-            return Ok((Way::Tcp, relay.to_string()));
+        if let (Some(relay), true) = (self.relay_to(server, request), allowed(TransportKind::Tcp)) {
+            return Ok((TransportKind::Tcp, relay.to_string()));
         }
-        if let (Some(address), true) = (tcp, allowed(Way::Tcp)) {
-            return Ok((Way::Tcp, self.called(server, address, together).to_string()));
+        if let (Some(address), true) = (tcp, allowed(TransportKind::Tcp)) {
+            return Ok((
+                TransportKind::Tcp,
+                self.called(server, address, together).to_string(),
+            ));
         }
         let why = match (unix.is_some() || tcp.is_some(), together) {
             (true, _) => "not by a transport that both ends allow",
@@ -465,7 +472,7 @@ fn grids(sizes: &[(u32, u32)]) -> Result<Wall, String> {
         .map_err(|error| error.to_string())
 }
 
-fn end_at(server: &Server, way: Way, address: String) -> End {
+fn end_at(server: &Server, way: TransportKind, address: String) -> End {
     End {
         server: server.hello.name.clone(),
         address,

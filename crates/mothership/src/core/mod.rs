@@ -15,9 +15,9 @@ use crate::report::Rate;
 use matching::Verdict;
 
 /// Each end says something so often.
-pub const BEAT: Duration = Duration::from_secs(2);
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// A connection that is silent for this long counts as lost.
-pub const SILENCE: Duration = Duration::from_secs(10);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,7 +116,7 @@ impl Core {
             clients: BTreeMap::new(),
             requests: 0,
             heard: BTreeMap::new(),
-            next_beat: BEAT,
+            next_beat: HEARTBEAT_INTERVAL,
             output: VecDeque::new(),
         }
     }
@@ -128,7 +128,7 @@ impl Core {
 
     /// Handles a message from a connection. The caller itself answers questions about the status
     /// and requests to stop.
-    pub fn hears(&mut self, conn: Conn, message: ToMothership, now: Duration) {
+    pub fn handle_message(&mut self, conn: Conn, message: ToMothership, now: Duration) {
         match self.heard.get_mut(&conn) {
             Some(heard) => *heard = now,
             None => return,
@@ -200,7 +200,7 @@ impl Core {
 
     /// When [`Core::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Duration {
-        let silent = self.heard.values().map(|heard| *heard + SILENCE);
+        let silent = self.heard.values().map(|heard| *heard + SILENCE_TIMEOUT);
         silent.min().unwrap_or(Duration::MAX).min(self.next_beat)
     }
 
@@ -208,14 +208,14 @@ impl Core {
         let silent = self
             .heard
             .iter()
-            .filter(|(_, heard)| now >= **heard + SILENCE);
+            .filter(|(_, heard)| now >= **heard + SILENCE_TIMEOUT);
         let silent: Vec<Conn> = silent.map(|(conn, _)| *conn).collect();
         for conn in silent {
             self.leaves(conn, "it has said nothing for too long");
             self.output.push_back(Output::Close(conn));
         }
         if now >= self.next_beat {
-            self.next_beat = now + BEAT;
+            self.next_beat = now + HEARTBEAT_INTERVAL;
             for conn in self.heard.keys() {
                 self.output
                     .push_back(Output::Send(*conn, FromMothership::Alive));

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::config::{Config, Units};
-use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Where, Whereabouts};
+use crate::protocol::{
+    Api, Needs, Offer, Profile, ServerLookup, TransportKind, Wanted, Whereabouts,
+};
 
 const START: Duration = Duration::ZERO;
 
@@ -81,12 +83,12 @@ fn desk() -> Wanted {
 
 fn server_comes(core: &mut Core, conn: u64, hello: Hello) {
     core.comes(Conn(conn), START);
-    core.hears(Conn(conn), ToMothership::Server(Box::new(hello)), START);
+    core.handle_message(Conn(conn), ToMothership::Server(Box::new(hello)), START);
 }
 
 fn client_comes(core: &mut Core, conn: u64, request: Request) {
     core.comes(Conn(conn), START);
-    core.hears(Conn(conn), ToMothership::Client(Box::new(request)), START);
+    core.handle_message(Conn(conn), ToMothership::Client(Box::new(request)), START);
 }
 
 /// The messages to one connection since the last call for any of them.
@@ -149,7 +151,7 @@ fn a_wall_is_there_when_its_servers_are() {
         .iter()
         .map(|end| (end.server.as_str(), end.way))
         .collect();
-    assert_eq!(ends, [("a", Way::Shm), ("b", Way::Shm)]);
+    assert_eq!(ends, [("a", TransportKind::Shm), ("b", TransportKind::Shm)]);
     assert_eq!(matched.ends[1].address, "unix:@b");
     assert_eq!(matched.renderer, "pipe");
     let status = core.status(START);
@@ -266,7 +268,7 @@ fn a_grid_takes_whom_it_finds() {
         id,
         ..Session::default()
     });
-    core.hears(Conn(2), ToMothership::Sessions(sessions.collect()), START);
+    core.handle_message(Conn(2), ToMothership::Sessions(sessions.collect()), START);
     client_comes(&mut core, 5, request(Wanted::Single(Some("a".into()))));
     waits(&mut core, 5, "limit of sessions");
     client_comes(&mut core, 6, request(Wanted::Single(Some("z".into()))));
@@ -355,23 +357,26 @@ fn the_way_depends_on_where_both_are() {
     let here = || whereabouts("one");
     let there = || whereabouts("two");
     let found = |way, address: &str| Ok((way, address.to_owned()));
-    assert_eq!(way("a", here(), &stays), found(Way::Shm, "unix:@a"));
+    assert_eq!(
+        way("a", here(), &stays),
+        found(TransportKind::Shm, "unix:@a")
+    );
     assert_eq!(
         way("a", there(), &stays),
-        found(Way::Tcp, "tls:10.0.0.1:7500")
+        found(TransportKind::Tcp, "tls:10.0.0.1:7500")
     );
     assert_eq!(
         way("x", there(), &stays),
-        found(Way::Tcp, "tls:one.example.org:7500")
+        found(TransportKind::Tcp, "tls:one.example.org:7500")
     );
     assert_eq!(
         way("t", here(), &stays),
-        found(Way::Tcp, "tls:localhost:7500")
+        found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let stranger = || Whereabouts { uid: 7, ..here() };
     assert_eq!(
         way("a", stranger(), &stays),
-        found(Way::Tcp, "tls:localhost:7500")
+        found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let no_tcp = |hello: &mut Hello| _ = hello.addresses.pop();
     assert!(way("a", there(), &no_tcp).unwrap_err().contains("--listen"));
@@ -384,18 +389,21 @@ fn the_way_depends_on_where_both_are() {
     let loopback = |hello: &mut Hello| hello.addresses = vec!["tcp:127.0.0.1:1".into()];
     assert_eq!(
         way("a", here(), &loopback),
-        found(Way::Tcp, "tcp:127.0.0.1:1")
+        found(TransportKind::Tcp, "tcp:127.0.0.1:1")
     );
     assert!(way("a", there(), &loopback).is_err());
 
-    assert_eq!(way("r", here(), &stays), found(Way::Shm, "unix:@r"));
+    assert_eq!(
+        way("r", here(), &stays),
+        found(TransportKind::Shm, "unix:@r")
+    );
     assert_eq!(
         way("r", there(), &stays),
-        found(Way::Tcp, "tls:head:7600/r")
+        found(TransportKind::Tcp, "tls:head:7600/r")
     );
     assert_eq!(
         way("r", there(), &no_tcp),
-        found(Way::Tcp, "tls:head:7600/r")
+        found(TransportKind::Tcp, "tls:head:7600/r")
     );
 }
 
@@ -434,9 +442,9 @@ fn who_is_behind_a_relay_does_without_it() {
     let ends = matches(&mut core, 3).ends;
     assert_eq!(
         (ends[0].way, ends[0].address.as_str()),
-        (Way::Shm, "unix:@a")
+        (TransportKind::Shm, "unix:@a")
     );
-    let direct = (Way::Tcp, "tls:[fd00::1]:7500");
+    let direct = (TransportKind::Tcp, "tls:[fd00::1]:7500");
     assert_eq!((ends[1].way, ends[1].address.as_str()), direct);
 }
 
@@ -449,12 +457,12 @@ fn relays_are_told_where_servers_are() {
     server_comes(&mut core, 2, near);
     core.comes(Conn(3), START);
     let mut ask = |server: &str, encrypted, host| {
-        let asked = Where {
+        let asked = ServerLookup {
             server: server.into(),
             encrypted,
             whereabouts: whereabouts(host),
         };
-        core.hears(Conn(3), ToMothership::Where(Box::new(asked)), START);
+        core.handle_message(Conn(3), ToMothership::Where(Box::new(asked)), START);
         match said(&mut core, 3).pop() {
             Some(FromMothership::At(address)) => address,
             Some(FromMothership::Refused(why)) => why,
@@ -560,7 +568,7 @@ fn a_tile_without_a_renderer_gets_another() {
     client_comes(&mut core, 3, request(desk()));
     let mut matched = matches(&mut core, 3);
     let holes = |core: &mut Core, conn, bits| {
-        core.hears(Conn(conn), ToMothership::Holes(bits), START);
+        core.handle_message(Conn(conn), ToMothership::Holes(bits), START);
     };
     // It is where it was, and is found there.
     holes(&mut core, 3, 0b10);
@@ -650,10 +658,10 @@ fn a_server_that_will_not_do_is_replaced() {
     };
     let unfit = |core: &mut Core, tile, address: &str| {
         let address = address.into();
-        core.hears(Conn(3), ToMothership::Unfit { tile, address }, START);
+        core.handle_message(Conn(3), ToMothership::Unfit { tile, address }, START);
         instead(core)
     };
-    core.hears(Conn(3), ToMothership::Holes(0b10), START);
+    core.handle_message(Conn(3), ToMothership::Holes(0b10), START);
     let first = instead(&mut core).remove(0);
     let (first, second) = match first.as_str() {
         "d" => ("d", "e"),
@@ -677,7 +685,7 @@ fn a_server_that_will_not_do_is_replaced() {
     assert_eq!(unfit(&mut core, 1, &at(first)), none);
     server_comes(&mut core, 7, hello("b"));
     assert_eq!(instead(&mut core), ["b"]);
-    core.hears(Conn(3), ToMothership::Holes(0), START);
+    core.handle_message(Conn(3), ToMothership::Holes(0), START);
     assert_eq!(core.status(START).clients[0].tiles[1].server, "b");
 }
 
@@ -688,17 +696,17 @@ fn silence_is_death_and_a_beat_is_life() {
     server_comes(&mut core, 2, hello("b"));
     said(&mut core, 2);
     let (mut now, mut beats) = (START, 0);
-    while now < SILENCE * 2 {
+    while now < SILENCE_TIMEOUT * 2 {
         now = core.poll_timeout();
         core.handle_timeout(now);
-        core.hears(Conn(2), ToMothership::Alive, now);
+        core.handle_message(Conn(2), ToMothership::Alive, now);
         beats += said(&mut core, 2).len();
     }
     assert!(!core.is_on_line("a") && core.is_on_line("b"));
     assert_eq!(beats, 10);
     // A connection that never introduces itself does not stay either.
     core.comes(Conn(7), now);
-    core.handle_timeout(now + SILENCE);
+    core.handle_timeout(now + SILENCE_TIMEOUT);
     assert!(core.output.contains(&Output::Close(Conn(7))));
 }
 
@@ -714,15 +722,15 @@ fn totals_become_rates() {
             drawn,
         }])
     };
-    core.hears(Conn(1), report(100, 1000), START);
+    core.handle_message(Conn(1), report(100, 1000), START);
     assert!(core.status(START).servers[0].sessions[0].rate.is_none());
-    core.hears(Conn(1), report(160, 5000), START + Duration::from_secs(2));
+    core.handle_message(Conn(1), report(160, 5000), START + Duration::from_secs(2));
     let rate = core.status(START).servers[0].sessions[0].rate.unwrap();
     assert_eq!(
         (rate.frames_per_second, rate.bytes_per_second),
         (30.0, 2000.0)
     );
-    core.hears(Conn(1), ToMothership::Sessions(vec![]), START);
+    core.handle_message(Conn(1), ToMothership::Sessions(vec![]), START);
     assert!(core.status(START).servers[0].sessions.is_empty());
 }
 
@@ -779,7 +787,7 @@ fn whoever_comes_and_goes() {
                     hello.sessions = random.below(5) as u32;
                     hello.offer.version = ["4.5", "4.6"][random.below(5) as usize / 4].into();
                     core.comes(step, now);
-                    core.hears(step, ToMothership::Server(Box::new(hello)), now);
+                    core.handle_message(step, ToMothership::Server(Box::new(hello)), now);
                     open.insert(step, Vec::new());
                 }
                 2 | 3 => {
@@ -794,7 +802,7 @@ fn whoever_comes_and_goes() {
                     });
                     request.needs.version = (4, 2 + random.below(5) as u8);
                     core.comes(step, now);
-                    core.hears(step, ToMothership::Client(Box::new(request)), now);
+                    core.handle_message(step, ToMothership::Client(Box::new(request)), now);
                     open.insert(step, Vec::new());
                 }
                 4 => {
@@ -807,11 +815,11 @@ fn whoever_comes_and_goes() {
                 _ => {
                     for conn in open.keys() {
                         let holes = random.below(4);
-                        core.hears(*conn, ToMothership::Holes(holes), now);
+                        core.handle_message(*conn, ToMothership::Holes(holes), now);
                         let (tile, address) = (random.below(3) as u32, "unix:@a".into());
-                        core.hears(*conn, ToMothership::Unfit { tile, address }, now);
+                        core.handle_message(*conn, ToMothership::Unfit { tile, address }, now);
                         if random.below(8) > 0 {
-                            core.hears(*conn, ToMothership::Alive, now);
+                            core.handle_message(*conn, ToMothership::Alive, now);
                         }
                     }
                 }

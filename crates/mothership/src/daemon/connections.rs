@@ -17,11 +17,11 @@ use crate::protocol::{self, FromMothership, Opening, ToMothership};
 use crate::Error;
 
 /// Connections at once.
-const MOST: usize = 1000;
+const CONNECTIONS_MAX: usize = 1000;
 /// Messages that may wait to be sent on a connection.
 const QUEUE: usize = 256;
 /// How soon threads see that they are to end.
-const LOOK: Duration = Duration::from_millis(500);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The open connections, by their numbers.
 pub(super) struct Connections {
@@ -55,8 +55,8 @@ impl Connections {
             incoming.refuse(why);
             return false;
         }
-        if self.all.len() >= MOST {
-            let why = format!("the mothership has its limit of {MOST} connections");
+        if self.all.len() >= CONNECTIONS_MAX {
+            let why = format!("the mothership has its limit of {CONNECTIONS_MAX} connections");
             self.refuse(&caller, &why);
             incoming.refuse(&why);
             return false;
@@ -179,7 +179,7 @@ fn serve(
         return Ok(error.to_string());
     }
     loop {
-        match receiver.recv(Some(LOOK)) {
+        match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
             Ok(None) if is_closed.load(Ordering::Relaxed) => return Ok("it was closed".into()),
             Ok(None) => {}
             Ok(Some(message)) => match protocol::decode::<ToMothership>(&message.to_vec()) {
@@ -205,7 +205,7 @@ pub(super) fn listen(
 ) -> Result<JoinHandle<()>, Error> {
     let take = move || {
         while !stop.load(Ordering::Relaxed) {
-            match listener.accept_timeout(LOOK) {
+            match listener.accept_timeout(STOP_CHECK_INTERVAL) {
                 Ok(None) => {}
                 Ok(Some(incoming)) => {
                     let conn = Conn(next.fetch_add(1, Ordering::Relaxed));

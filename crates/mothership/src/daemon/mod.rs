@@ -24,11 +24,11 @@ use connections::Connections;
 use starter::Starter;
 
 /// How long servers may take to end with the mothership.
-const GRACE: Duration = Duration::from_secs(5);
+const SERVERS_END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Events that may wait to be handled. A thread that causes more of them blocks.
 const QUEUE: usize = 256;
 /// The longest sleep: processes that have ended are seen by the look that follows.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL_MAX: Duration = Duration::from_millis(250);
 
 /// How often the mothership looks for revoked tokens.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ pub fn run(options: Options) -> Result<(), Error> {
     }
     while !daemon.is_over() {
         let wait = daemon.core.poll_timeout().saturating_sub(daemon.now());
-        match inbox.recv_timeout(wait.min(LOOK)) {
+        match inbox.recv_timeout(wait.min(POLL_INTERVAL_MAX)) {
             Ok(event) => daemon.take(event, &events)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -93,7 +93,7 @@ struct Daemon {
     start: Instant,
     /// Where it listens.
     addresses: Vec<Address>,
-    ending: Ending,
+    shutdown: Shutdown,
     access: Access,
     /// When it last looked for revoked tokens.
     reviewed: Duration,
@@ -103,7 +103,7 @@ struct Daemon {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Ending {
+enum Shutdown {
     Not,
     /// With its servers, for which it waits until then.
     Stopping(Duration),
@@ -142,7 +142,7 @@ impl Daemon {
             starter: Starter::new(&config, &addresses, &command)?,
             start: Instant::now(),
             addresses,
-            ending: Ending::Not,
+            shutdown: Shutdown::Not,
             access,
             reviewed: Duration::ZERO,
             listening,
@@ -189,7 +189,7 @@ impl Daemon {
                     self.connections.send(conn, answer);
                 }
                 ToMothership::Stop => self.stop("a user has asked for it"),
-                message => self.core.hears(conn, message, now),
+                message => self.core.handle_message(conn, message, now),
             },
             Event::Leaves(conn, why) => {
                 self.connections.close(conn);
@@ -199,7 +199,7 @@ impl Daemon {
             Event::Signal(SIGINT) => self.stop("it was interrupted"),
             Event::Signal(_) => {
                 tracing::info!("the mothership ends; its servers go on for a while");
-                self.ending = Ending::Leaving;
+                self.shutdown = Shutdown::Leaving;
             }
             Event::Fails(error) => return Err(error),
         }
@@ -247,19 +247,19 @@ impl Daemon {
     }
 
     fn stop(&mut self, why: &str) {
-        if self.ending == Ending::Not {
+        if self.shutdown == Shutdown::Not {
             tracing::info!("the mothership ends, and so do the servers that it has started: {why}");
-            self.ending = Ending::Stopping(self.now() + GRACE);
+            self.shutdown = Shutdown::Stopping(self.now() + SERVERS_END_TIMEOUT);
             self.core.stop();
             self.starter.terminate(|name| self.core.is_on_line(name));
         }
     }
 
     fn is_over(&self) -> bool {
-        match self.ending {
-            Ending::Not => false,
-            Ending::Leaving => true,
-            Ending::Stopping(deadline) => {
+        match self.shutdown {
+            Shutdown::Not => false,
+            Shutdown::Leaving => true,
+            Shutdown::Stopping(deadline) => {
                 self.now() > deadline || !self.core.has_ours() && !self.starter.is_busy()
             }
         }
@@ -274,7 +274,7 @@ impl Daemon {
             self.core.handle_timeout(now);
         }
         let core = &self.core;
-        let may_start = self.ending == Ending::Not;
+        let may_start = self.shutdown == Shutdown::Not;
         let failed = self
             .starter
             .look(now, may_start, |name| core.is_on_line(name));
@@ -301,7 +301,7 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        if let Ending::Stopping(_) = self.ending {
+        if let Shutdown::Stopping(_) = self.shutdown {
             self.starter.end();
         }
     }

@@ -19,7 +19,7 @@ const RETURN: Duration = Duration::from_secs(4);
 
 /// Before a server that has failed is started again, for the first time; twice as long each time
 /// that it fails again, up to 64 s.
-const AGAIN: Duration = Duration::from_secs(2);
+const RESTART_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) struct Starter {
     servers: Vec<Planned>,
@@ -188,7 +188,7 @@ impl Planned {
 
     /// Tries again later, and ever later if that does not help.
     fn fail(&mut self, why: String, now: Duration) {
-        let pause = AGAIN.saturating_mul(1 << self.failures.min(5));
+        let pause = RESTART_INTERVAL.saturating_mul(1 << self.failures.min(5));
         self.failures += 1;
         let seconds = pause.as_secs();
         tracing::error!(

@@ -1,6 +1,6 @@
 //! Buffer objects: their storage and its contents.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::script::{bytes, list, say, Script};
 use super::{refusal, why_not_now, Objects};
 use crate::names::Class;
@@ -17,22 +17,22 @@ pub(super) fn write(
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();
     say!(script, gl_gen_buffers(list(&names)));
     for (name, object) in all {
-        if tell!(driver, glIsBuffer(object)) == 0 {
+        if call!(driver, glIsBuffer(object)) == 0 {
             continue;
         }
-        tell!(driver, glBindBuffer(TARGET, object));
-        let of = |pname| ask!(driver, glGetBufferParameteriv(TARGET, pname)).map_or(0, |v| v[0]);
+        call!(driver, glBindBuffer(TARGET, object));
+        let of = |pname| query!(driver, glGetBufferParameteriv(TARGET, pname)).map_or(0, |v| v[0]);
         if of(GL_BUFFER_MAPPED) != 0 {
             return Err(why_not_now("a buffer is mapped"));
         }
-        let size = ask!(driver, glGetBufferParameteri64v(TARGET, GL_BUFFER_SIZE))
+        let size = query!(driver, glGetBufferParameteri64v(TARGET, GL_BUFFER_SIZE))
             .map_or(0, |v: [i64; 64]| v[0]);
         let length = usize::try_from(size)
             .ok()
             .filter(|size| *size < LONG_MAX - 64)
             .ok_or_else(|| refusal("a buffer is too large to be sent"))?;
         let mut data = vec![0u8; length];
-        tell!(
+        call!(
             driver,
             glGetBufferSubData(TARGET, 0, size, data.as_mut_ptr().cast())
         );
@@ -45,7 +45,7 @@ pub(super) fn write(
             say!(script, gl_buffer_data(TARGET, size, bytes(&data), usage));
         }
     }
-    tell!(driver, glBindBuffer(TARGET, 0));
+    call!(driver, glBindBuffer(TARGET, 0));
     say!(script, gl_bind_buffer(TARGET, 0));
     Ok(())
 }

@@ -35,11 +35,11 @@ impl Driver<'_> {
     }
 
     pub fn integers(&self, pname: u32) -> Option<[i32; VALUES]> {
-        ask!(self, glGetIntegerv(pname))
+        query!(self, glGetIntegerv(pname))
     }
 
     pub fn floats(&self, pname: u32) -> Option<[f32; VALUES]> {
-        ask!(self, glGetFloatv(pname))
+        query!(self, glGetFloatv(pname))
     }
 
     /// An integer; 0 if there is none such.
@@ -67,7 +67,7 @@ impl Driver<'_> {
     }
 
     pub fn integers_at(&self, pname: u32, index: u32) -> Option<[i32; VALUES]> {
-        ask!(self, glGetIntegeri_v(pname, index))
+        query!(self, glGetIntegeri_v(pname, index))
     }
 
     pub fn number_at(&self, pname: u32, index: u32) -> u32 {
@@ -77,21 +77,21 @@ impl Driver<'_> {
 }
 
 /// Lets the driver execute a command that reads no more than the memory that it gets.
-macro_rules! tell {
+macro_rules! call {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: a context is current, and pointers among the arguments lead to as much as the
         // command reads or writes.
         unsafe { ($driver.gl.$command)($($argument),*) }
     }};
 }
-pub(super) use tell;
+pub(super) use call;
 
 /// Asks for the values of a parameter; none if the driver refuses.
-macro_rules! ask {
+macro_rules! query {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: a context is current, and no parameter that is asked for has more values than
         // there is room for.
         $driver.answer(|to| unsafe { ($driver.gl.$command)($($argument,)* to) })
     };
 }
-pub(super) use ask;
+pub(super) use query;

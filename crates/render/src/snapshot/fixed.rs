@@ -1,6 +1,6 @@
 //! The fixed function: matrices, lights, materials, texture units, evaluators, current attributes.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::script::{list, say, Script};
 use super::Own;
 use crate::context::Api;
@@ -107,7 +107,7 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
 fn lights(driver: &Driver<'_>, script: &mut Script<'_>) {
     for light in GL_LIGHT0..GL_LIGHT0 + 8 {
         for (pname, n) in LIGHT {
-            let values: Option<[f32; 64]> = ask!(driver, glGetLightfv(light, pname));
+            let values: Option<[f32; 64]> = query!(driver, glGetLightfv(light, pname));
             if let Some(values) = values {
                 say!(script, gl_lightfv(light, pname, list(&values[..n])));
             }
@@ -120,12 +120,12 @@ fn planes(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
         GL_CLIP_PLANE0..GL_CLIP_PLANE0 + driver.integer(GL_MAX_CLIP_PLANES).clamp(0, 8) as u32
     {
         if compat {
-            let equation: Option<[f64; 64]> = ask!(driver, glGetClipPlane(plane));
+            let equation: Option<[f64; 64]> = query!(driver, glGetClipPlane(plane));
             if let Some(equation) = equation {
                 say!(script, gl_clip_plane(plane, list(&equation[..4])));
             }
         } else {
-            let equation: Option<[f32; 64]> = ask!(driver, glGetClipPlanef(plane));
+            let equation: Option<[f32; 64]> = query!(driver, glGetClipPlanef(plane));
             if let Some(equation) = equation {
                 say!(script, gl_clip_planef(plane, list(&equation[..4])));
             }
@@ -138,17 +138,17 @@ fn planes(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
 fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
     for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
-        tell!(driver, glActiveTexture(unit));
+        call!(driver, glActiveTexture(unit));
         say!(script, gl_active_texture(unit));
         let environment = GL_TEXTURE_ENV;
         for pname in ENVIRONMENT {
-            let value: Option<[f32; 64]> = ask!(driver, glGetTexEnvfv(environment, pname));
+            let value: Option<[f32; 64]> = query!(driver, glGetTexEnvfv(environment, pname));
             if let Some(value) = value {
                 say!(script, gl_tex_envf(environment, pname, value[0]));
             }
         }
         let color: Option<[f32; 64]> =
-            ask!(driver, glGetTexEnvfv(environment, GL_TEXTURE_ENV_COLOR));
+            query!(driver, glGetTexEnvfv(environment, GL_TEXTURE_ENV_COLOR));
         if let Some(color) = color {
             let pname = GL_TEXTURE_ENV_COLOR;
             say!(script, gl_tex_envfv(environment, pname, list(&color[..4])));
@@ -157,14 +157,14 @@ fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
             (GL_TEXTURE_FILTER_CONTROL, GL_TEXTURE_LOD_BIAS),
             (GL_POINT_SPRITE, GL_COORD_REPLACE),
         ] {
-            let value: Option<[f32; 64]> = ask!(driver, glGetTexEnvfv(target, pname));
+            let value: Option<[f32; 64]> = query!(driver, glGetTexEnvfv(target, pname));
             if let Some(value) = value {
                 say!(script, gl_tex_envf(target, pname, value[0]));
             }
         }
         for coordinate in (GL_S..=GL_Q).filter(|_| compat) {
             let mode: Option<[i32; 64]> =
-                ask!(driver, glGetTexGeniv(coordinate, GL_TEXTURE_GEN_MODE));
+                query!(driver, glGetTexGeniv(coordinate, GL_TEXTURE_GEN_MODE));
             if let Some(mode) = mode {
                 say!(
                     script,
@@ -172,7 +172,7 @@ fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
                 );
             }
             for plane in [GL_OBJECT_PLANE, GL_EYE_PLANE] {
-                let value: Option<[f32; 64]> = ask!(driver, glGetTexGenfv(coordinate, plane));
+                let value: Option<[f32; 64]> = query!(driver, glGetTexGenfv(coordinate, plane));
                 if let Some(value) = value {
                     say!(script, gl_tex_genfv(coordinate, plane, list(&value[..4])));
                 }
@@ -186,18 +186,18 @@ fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
             }
         }
     }
-    tell!(driver, glActiveTexture(active));
+    call!(driver, glActiveTexture(active));
     say!(script, gl_active_texture(GL_TEXTURE0));
 }
 
 fn evaluators(driver: &Driver<'_>, script: &mut Script<'_>) {
     for (target, components) in MAPS {
         let map = |target| {
-            let order: [i32; 64] = ask!(driver, glGetMapiv(target, GL_ORDER))?;
-            let domain: [f32; 64] = ask!(driver, glGetMapfv(target, GL_DOMAIN))?;
+            let order: [i32; 64] = query!(driver, glGetMapiv(target, GL_ORDER))?;
+            let domain: [f32; 64] = query!(driver, glGetMapfv(target, GL_DOMAIN))?;
             // Room for orders up to 64 in both dimensions, and for 4 components.
             let mut points = vec![0f32; 64 * 64 * 4];
-            tell!(driver, glGetMapfv(target, GL_COEFF, points.as_mut_ptr()));
+            call!(driver, glGetMapfv(target, GL_COEFF, points.as_mut_ptr()));
             Some((order, domain, points))
         };
         let width = components as i32;
@@ -265,7 +265,7 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
 fn generic_attributes(driver: &Driver<'_>, script: &mut Script<'_>, first: u32) {
     for index in first..driver.integer(GL_MAX_VERTEX_ATTRIBS).clamp(0, 32) as u32 {
         let value: Option<[f32; 64]> =
-            ask!(driver, glGetVertexAttribfv(index, GL_CURRENT_VERTEX_ATTRIB));
+            query!(driver, glGetVertexAttribfv(index, GL_CURRENT_VERTEX_ATTRIB));
         if let Some([x, y, z, w, ..]) = value.filter(|v| v[..4] != [0.0, 0.0, 0.0, 1.0]) {
             say!(script, gl_vertex_attrib4f(index, x, y, z, w));
         }
@@ -280,11 +280,11 @@ fn current(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     say!(script, gl_normal3f(x, y, z));
     let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
     for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
-        tell!(driver, glActiveTexture(unit));
+        call!(driver, glActiveTexture(unit));
         let [s, t, r, q, ..] = of(GL_CURRENT_TEXTURE_COORDS);
         say!(script, gl_multi_tex_coord4f(unit, s, t, r, q));
     }
-    tell!(driver, glActiveTexture(active));
+    call!(driver, glActiveTexture(active));
     if compat {
         let [r, g, b, ..] = of(GL_CURRENT_SECONDARY_COLOR);
         say!(script, gl_secondary_color3f(r, g, b));
@@ -302,7 +302,7 @@ fn materials(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     };
     for &face in faces {
         for (pname, n) in MATERIAL {
-            let values: Option<[f32; 64]> = ask!(driver, glGetMaterialfv(face, pname));
+            let values: Option<[f32; 64]> = query!(driver, glGetMaterialfv(face, pname));
             if let Some(values) = values {
                 let set = if compat { face } else { GL_FRONT_AND_BACK };
                 say!(script, gl_materialfv(set, pname, list(&values[..n])));
@@ -333,12 +333,12 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     }
     let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
     for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
-        tell!(driver, glActiveTexture(unit));
+        call!(driver, glActiveTexture(unit));
         say!(script, gl_active_texture(unit));
         let names = [GL_TEXTURE, GL_TEXTURE_STACK_DEPTH, GL_TEXTURE_MATRIX];
         stack(driver, script, compat, names);
     }
-    tell!(driver, glActiveTexture(active));
+    call!(driver, glActiveTexture(active));
     say!(script, gl_active_texture(GL_TEXTURE0));
     if compat {
         let count = driver.integer(GL_MAX_PROGRAM_MATRICES_ARB).clamp(0, 32) as u32;
@@ -347,7 +347,7 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
             stack(driver, script, compat, [matrix, depth, top]);
         }
     }
-    tell!(driver, glMatrixMode(mode));
+    call!(driver, glMatrixMode(mode));
     say!(script, gl_matrix_mode(mode));
 }
 
@@ -358,7 +358,7 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
 /// It finds out the kind of a matrix that was loaded when something is drawn, be it a bitmap of
 /// nothing, and otherwise takes it, and what is made of it later, for any matrix.
 fn stack(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool, [mode, depth, top]: [u32; 3]) {
-    if !driver.accepts(|| tell!(driver, glMatrixMode(mode))) {
+    if !driver.accepts(|| call!(driver, glMatrixMode(mode))) {
         return;
     }
     let matrix = || -> [f32; 16] {
@@ -367,7 +367,7 @@ fn stack(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool, [mode, dept
     };
     let mut all = vec![matrix()];
     for _ in 1..driver.integer(depth).clamp(1, 256) {
-        tell!(driver, glPopMatrix());
+        call!(driver, glPopMatrix());
         all.push(matrix());
     }
     all.reverse();
@@ -376,11 +376,11 @@ fn stack(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool, [mode, dept
     }
     for (level, matrix) in all.iter().enumerate() {
         if level > 0 {
-            tell!(driver, glPushMatrix());
-            tell!(driver, glLoadMatrixf(matrix.as_ptr()));
+            call!(driver, glPushMatrix());
+            call!(driver, glLoadMatrixf(matrix.as_ptr()));
             if compat {
                 driver.accepts(|| {
-                    tell!(driver, glBitmap(0, 0, 0.0, 0.0, 0.0, 0.0, std::ptr::null()))
+                    call!(driver, glBitmap(0, 0, 0.0, 0.0, 0.0, 0.0, std::ptr::null()))
                 });
             }
             say!(script, gl_push_matrix());

@@ -1,6 +1,6 @@
 //! How images travel without loss.
 
-use super::driver::{ask, Driver};
+use super::driver::{query, Driver};
 use mgn_wire::gl::*;
 
 /// Format, type and bytes of a pixel.
@@ -15,7 +15,8 @@ pub(super) struct Transfer {
 /// choose among the types that the driver may store an unsized format by.
 pub(super) fn transfer(driver: &Driver<'_>, target: u32, level: i32) -> Option<Transfer> {
     let of = |pname| {
-        ask!(driver, glGetTexLevelParameteriv(target, level, pname)).map_or(0, |v: [i32; 64]| v[0])
+        query!(driver, glGetTexLevelParameteriv(target, level, pname))
+            .map_or(0, |v: [i32; 64]| v[0])
     };
     let sizes = [
         GL_TEXTURE_RED_SIZE,

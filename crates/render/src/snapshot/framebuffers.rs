@@ -1,6 +1,6 @@
 //! Renderbuffers, and framebuffer objects with what is attached to them.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::formats::transfer;
 use super::script::{bytes, list, say, Script};
 use super::{refusal, Objects, Own};
@@ -25,13 +25,13 @@ pub(super) fn renderbuffers(
     say!(script, gl_gen_renderbuffers(list(&names)));
     let target = GL_RENDERBUFFER;
     for (name, object) in all {
-        if tell!(driver, glIsRenderbuffer(object)) == 0 {
+        if call!(driver, glIsRenderbuffer(object)) == 0 {
             continue;
         }
-        tell!(driver, glBindRenderbuffer(target, object));
+        call!(driver, glBindRenderbuffer(target, object));
         say!(script, gl_bind_renderbuffer(target, name));
         let of =
-            |pname| ask!(driver, glGetRenderbufferParameteriv(target, pname)).map_or(0, |v| v[0]);
+            |pname| query!(driver, glGetRenderbufferParameteriv(target, pname)).map_or(0, |v| v[0]);
         let (w, h) = (of(GL_RENDERBUFFER_WIDTH), of(GL_RENDERBUFFER_HEIGHT));
         let format = of(GL_RENDERBUFFER_INTERNAL_FORMAT) as u32;
         let samples = of(GL_RENDERBUFFER_SAMPLES);
@@ -60,7 +60,7 @@ pub(super) fn renderbuffers(
         }
     }
     say!(script, gl_bind_renderbuffer(target, 0));
-    tell!(driver, glBindRenderbuffer(target, 0));
+    call!(driver, glBindRenderbuffer(target, 0));
     Ok(())
 }
 
@@ -84,34 +84,34 @@ fn contents(
     };
     let (target, renderbuffer) = (GL_TEXTURE_2D, GL_RENDERBUFFER);
     let (mut texture, mut framebuffers) = (0, [0; 2]);
-    tell!(driver, glGenTextures(1, &mut texture));
-    tell!(driver, glGenFramebuffers(2, framebuffers.as_mut_ptr()));
-    tell!(driver, glBindTexture(target, texture));
+    call!(driver, glGenTextures(1, &mut texture));
+    call!(driver, glGenFramebuffers(2, framebuffers.as_mut_ptr()));
+    call!(driver, glBindTexture(target, texture));
     // Parameters that make it complete without other levels.
     let nearest = GL_NEAREST as i32;
-    tell!(
+    call!(
         driver,
         glTexParameteri(target, GL_TEXTURE_MIN_FILTER, nearest)
     );
-    tell!(driver, glTexStorage2D(target, 1, format, w, h));
+    call!(driver, glTexStorage2D(target, 1, format, w, h));
     if let Some(by) = transfer(driver, target, 0) {
         let [from, to] = framebuffers;
-        tell!(driver, glBindFramebuffer(GL_READ_FRAMEBUFFER, from));
-        tell!(
+        call!(driver, glBindFramebuffer(GL_READ_FRAMEBUFFER, from));
+        call!(
             driver,
             glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment, renderbuffer, object)
         );
-        tell!(driver, glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to));
-        tell!(
+        call!(driver, glBindFramebuffer(GL_DRAW_FRAMEBUFFER, to));
+        call!(
             driver,
             glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, attachment, target, texture, 0)
         );
-        tell!(
+        call!(
             driver,
             glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST)
         );
         let mut data = vec![0u8; w as usize * h as usize * by.bytes];
-        tell!(
+        call!(
             driver,
             glGetTexImage(target, 0, by.format, by.type_, data.as_mut_ptr().cast())
         );
@@ -147,9 +147,9 @@ fn contents(
         say!(script, gl_delete_framebuffers(list(&names)));
         say!(script, gl_delete_textures(carrier));
     }
-    tell!(driver, glBindFramebuffer(GL_FRAMEBUFFER, 0));
-    tell!(driver, glDeleteFramebuffers(2, framebuffers.as_ptr()));
-    tell!(driver, glDeleteTextures(1, &texture));
+    call!(driver, glBindFramebuffer(GL_FRAMEBUFFER, 0));
+    call!(driver, glDeleteFramebuffers(2, framebuffers.as_ptr()));
+    call!(driver, glDeleteTextures(1, &texture));
 }
 
 /// The parameters of framebuffer objects without attachments.
@@ -177,8 +177,8 @@ pub(super) fn write(
         say!(script, gl_gen_framebuffers(list(&names)));
     }
     for &(name, object) in &all {
-        if tell!(driver, glIsFramebuffer(object)) != 0 {
-            tell!(driver, glBindFramebuffer(target, object));
+        if call!(driver, glIsFramebuffer(object)) != 0 {
+            call!(driver, glBindFramebuffer(target, object));
             say!(script, gl_bind_framebuffer(target, name));
             one(driver, objects, own, script)?;
         }
@@ -186,17 +186,17 @@ pub(super) fn write(
     if all.is_empty() {
         return default_buffers(driver, own, script);
     }
-    tell!(driver, glBindFramebuffer(target, 0));
+    call!(driver, glBindFramebuffer(target, 0));
     say!(script, gl_bind_framebuffer(target, 0));
     default_buffers(driver, own, script)?;
     let (draw, read) = (cx.draw_framebuffer, cx.read_framebuffer);
     let object = |name| table.get(name).unwrap_or(0);
     if draw == read {
-        tell!(driver, glBindFramebuffer(target, object(draw)));
+        call!(driver, glBindFramebuffer(target, object(draw)));
         say!(script, gl_bind_framebuffer(target, draw));
     } else {
-        tell!(driver, glBindFramebuffer(GL_DRAW_FRAMEBUFFER, object(draw)));
-        tell!(driver, glBindFramebuffer(GL_READ_FRAMEBUFFER, object(read)));
+        call!(driver, glBindFramebuffer(GL_DRAW_FRAMEBUFFER, object(draw)));
+        call!(driver, glBindFramebuffer(GL_READ_FRAMEBUFFER, object(read)));
         say!(script, gl_bind_framebuffer(GL_DRAW_FRAMEBUFFER, draw));
         say!(script, gl_bind_framebuffer(GL_READ_FRAMEBUFFER, read));
     }
@@ -247,7 +247,7 @@ fn one(
         attached(driver, objects, own, script, attachment)?;
     }
     for pname in DEFAULTS {
-        let value = ask!(driver, glGetFramebufferParameteriv(target, pname));
+        let value = query!(driver, glGetFramebufferParameteriv(target, pname));
         if let Some(value) = value.map(|v| v[0]).filter(|value| *value != 0) {
             say!(script, gl_framebuffer_parameteri(target, pname, value));
         }
@@ -283,7 +283,7 @@ fn attached(
 ) -> Result<(), Fault> {
     let target = GL_FRAMEBUFFER;
     let of = |pname| {
-        ask!(
+        query!(
             driver,
             glGetFramebufferAttachmentParameteriv(target, attachment, pname)
         )

@@ -2,7 +2,7 @@
 
 use super::script::{say, Script};
 use super::{refusal, Objects};
-use crate::hand::split_lists::Compiling;
+use crate::handwritten::split_lists::Compiling;
 use crate::renderer::Renderer;
 use mgn_wire::draws::Draws;
 use mgn_wire::{gl::*, ops, Fault, Slice};

@@ -31,7 +31,7 @@ use crate::names::{Names, Shared};
 use crate::offset::Large;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
-use driver::{tell, Driver};
+use driver::{call, Driver};
 use mgn_wire::hello::{plane, surface, Config};
 use mgn_wire::{gl::*, Decoder, Fault, NoSnapshot, Reply, Slice, SNAPSHOT_PART};
 use script::{list, say, Script};
@@ -317,7 +317,7 @@ impl Renderer {
         let context = self.open_context(reader, config, share);
         let context =
             context.map_err(|_| refusal("this driver's contexts do not share with ours"))?;
-        let none = self.keeper.stand_in;
+        let none = self.utility.stand_in;
         self.make_current(context, none, none).map_err(fault)?;
         let Some(group) = self.groups.get(&group) else {
             return Ok(HashMap::new());
@@ -530,11 +530,11 @@ fn write_own(
 ) -> Result<(), Fault> {
     let pack = driver.number(GL_PIXEL_PACK_BUFFER_BINDING);
     if pack != 0 {
-        tell!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, 0));
+        call!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, 0));
     }
     state::patterns(driver, own, script);
     if pack != 0 {
-        tell!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, pack));
+        call!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, pack));
     }
     vertex_arrays::write(driver, own, script)?;
     framebuffers::write(driver, objects, own, script)?;

@@ -1,6 +1,6 @@
 //! Queries, transform feedback objects and program pipelines of a context.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::script::{list, say, Script};
 use super::{state, Own};
 use crate::names::Class;
@@ -35,7 +35,7 @@ fn queries(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     }
     say!(script, gl_gen_queries(list(&names)));
     for (name, object) in all {
-        let target = ask!(driver, glGetQueryObjectiv(object, GL_QUERY_TARGET));
+        let target = query!(driver, glGetQueryObjectiv(object, GL_QUERY_TARGET));
         let target = target.map_or(0, |v| v[0] as u32);
         if target == GL_TIMESTAMP {
             say!(script, gl_query_counter(name, target));
@@ -58,11 +58,11 @@ fn pipelines(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     say!(script, gl_gen_program_pipelines(list(&names)));
     let table = own.names.table(Class::Program);
     for (name, object) in all {
-        if tell!(driver, glIsProgramPipeline(object)) == 0 {
+        if call!(driver, glIsProgramPipeline(object)) == 0 {
             continue;
         }
         let of = |pname| {
-            let value = ask!(driver, glGetProgramPipelineiv(object, pname));
+            let value = query!(driver, glGetProgramPipelineiv(object, pname));
             let program = value.map_or(0, |v: [i32; 64]| v[0] as u32);
             table.client(program).filter(|_| program != 0)
         };
@@ -90,17 +90,17 @@ fn feedback(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) -> Resu
     say!(script, gl_gen_transform_feedbacks(list(&names)));
     let mut current = 0;
     for (name, object) in all.into_iter().chain([(0, 0)]) {
-        if object != 0 && tell!(driver, glIsTransformFeedback(object)) == 0 {
+        if object != 0 && call!(driver, glIsTransformFeedback(object)) == 0 {
             continue;
         }
         if object == bound {
             current = name;
         }
-        tell!(driver, glBindTransformFeedback(target, object));
+        call!(driver, glBindTransformFeedback(target, object));
         say!(script, gl_bind_transform_feedback(target, name));
         state::indexed(driver, own, script, state::FEEDBACK)?;
     }
-    tell!(driver, glBindTransformFeedback(target, bound));
+    call!(driver, glBindTransformFeedback(target, bound));
     say!(script, gl_bind_transform_feedback(target, current));
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! driver's binary form: all renderers of a wall have the same driver. That keeps locations too.
 //! Its uniforms then have their initial values, and get the current ones.
 
-use super::driver::{ask, tell, Driver, VALUES};
+use super::driver::{call, query, Driver, VALUES};
 use super::script::{list, say, Script};
 use super::{refusal, Objects};
 use crate::binaries::BinaryKey;
@@ -24,8 +24,8 @@ pub(super) fn write(
     script: &mut Script<'_>,
 ) -> Result<(), Fault> {
     let all = objects.shared.table(Class::Program).all();
-    let is_shader = |object| tell!(driver, glIsShader(object)) != 0;
-    let is_program = |object| tell!(driver, glIsProgram(object)) != 0;
+    let is_shader = |object| call!(driver, glIsShader(object)) != 0;
+    let is_program = |object| call!(driver, glIsProgram(object)) != 0;
     let mut deleted = Vec::new();
     for &(name, object) in all.iter().filter(|(_, object)| is_shader(*object)) {
         shader(driver, script, name, object)?;
@@ -46,7 +46,7 @@ pub(super) fn write(
 /// Deletes programs again that are in use by contexts only.
 pub(super) fn delete_deleted(driver: &Driver<'_>, shared: &Shared, script: &mut Script<'_>) {
     for (name, object) in shared.table(Class::Program).all() {
-        if tell!(driver, glIsProgram(object)) != 0
+        if call!(driver, glIsProgram(object)) != 0
             && program_value(driver, object, GL_DELETE_STATUS) != 0
         {
             say!(script, gl_delete_program(name));
@@ -55,11 +55,11 @@ pub(super) fn delete_deleted(driver: &Driver<'_>, shared: &Shared, script: &mut 
 }
 
 fn shader_value(driver: &Driver<'_>, shader: u32, pname: u32) -> i32 {
-    ask!(driver, glGetShaderiv(shader, pname)).map_or(0, |v| v[0])
+    query!(driver, glGetShaderiv(shader, pname)).map_or(0, |v| v[0])
 }
 
 fn program_value(driver: &Driver<'_>, program: u32, pname: u32) -> i32 {
-    ask!(driver, glGetProgramiv(program, pname)).map_or(0, |v| v[0])
+    query!(driver, glGetProgramiv(program, pname)).map_or(0, |v| v[0])
 }
 
 fn shader(
@@ -76,7 +76,7 @@ fn shader(
         ));
     }
     let source = text(of(GL_SHADER_SOURCE_LENGTH) as usize, |room, length, to| {
-        tell!(driver, glGetShaderSource(object, room, length, to));
+        call!(driver, glGetShaderSource(object, room, length, to));
     });
     if !source.is_empty() {
         say!(script, gl_shader_source(name, list(&source)));
@@ -113,7 +113,7 @@ fn program(
     let table = objects.shared.table(Class::Program);
     let mut shaders = [0u32; 64];
     let mut count = 0;
-    tell!(
+    call!(
         driver,
         glGetAttachedShaders(object, 64, &mut count, shaders.as_mut_ptr())
     );
@@ -161,7 +161,7 @@ fn sealed_binary(driver: &Driver<'_>, key: &BinaryKey, object: u32) -> Option<(u
     let (mut length, mut format) = (0, 0);
     if room > 0 {
         let to = binary.as_mut_ptr().cast();
-        tell!(
+        call!(
             driver,
             glGetProgramBinary(object, room, &mut length, &mut format, to)
         );
@@ -176,7 +176,7 @@ fn attributes(driver: &Driver<'_>, script: &mut Script<'_>, name: u32, object: u
     for index in 0..count as u32 {
         let (mut size, mut kind) = (0, 0);
         let mut variable = text(LONGEST_NAME, |room, length, to| {
-            tell!(
+            call!(
                 driver,
                 glGetActiveAttrib(object, index, room, length, &mut size, &mut kind, to)
             );
@@ -185,7 +185,7 @@ fn attributes(driver: &Driver<'_>, script: &mut Script<'_>, name: u32, object: u
             continue;
         }
         variable.push(0);
-        let location = tell!(driver, glGetAttribLocation(object, variable.as_ptr()));
+        let location = call!(driver, glGetAttribLocation(object, variable.as_ptr()));
         variable.pop();
         if location >= 0 {
             let location = location as u32;
@@ -204,7 +204,7 @@ fn varyings(driver: &Driver<'_>, script: &mut Script<'_>, name: u32, object: u32
     for index in 0..count as u32 {
         let (mut size, mut kind) = (0, 0);
         all.extend(text(LONGEST_NAME, |room, length, to| {
-            tell!(
+            call!(
                 driver,
                 glGetTransformFeedbackVarying(
                     object, index, room, length, &mut size, &mut kind, to
@@ -233,7 +233,7 @@ fn uniforms(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, o
     for index in 0..count as u32 {
         let (mut size, mut kind) = (0, 0);
         let mut variable = text(LONGEST_NAME, |room, length, to| {
-            tell!(
+            call!(
                 driver,
                 glGetActiveUniform(object, index, room, length, &mut size, &mut kind, to)
             );
@@ -248,7 +248,7 @@ fn uniforms(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, o
                 one.extend(format!("[{element}]").bytes());
             }
             one.push(0);
-            let location = tell!(driver, glGetUniformLocation(object, one.as_ptr()));
+            let location = call!(driver, glGetUniformLocation(object, one.as_ptr()));
             if location >= 0 && !is_fixed(kind) {
                 uniform(driver, script, object, location, kind);
             }
@@ -261,11 +261,11 @@ macro_rules! by_type {
     ($driver:ident, $script:ident, $object:ident, $location:ident, $kind:ident;
      $($types:pat => $get:ident, $n:expr, $set:ident $(($transpose:expr))?;)*) => {
         match $kind {
-            $($types => if let Some(values) = ask!($driver, $get($object, $location)) {
+            $($types => if let Some(values) = query!($driver, $get($object, $location)) {
                 say!($script, $set($location, 1, $($transpose,)? list(&values[..$n])));
             })*
             // Booleans and whatever samples or counts are integers.
-            _ => if let Some(values) = ask!($driver, glGetUniformiv($object, $location)) {
+            _ => if let Some(values) = query!($driver, glGetUniformiv($object, $location)) {
                 let n = match $kind {
                     GL_INT_VEC2 | GL_BOOL_VEC2 => 2,
                     GL_INT_VEC3 | GL_BOOL_VEC3 => 3,
@@ -333,7 +333,7 @@ fn blocks(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, obj
     let count = program_value(driver, object, GL_ACTIVE_UNIFORM_BLOCKS).max(0);
     for index in 0..count as u32 {
         let binding = GL_UNIFORM_BLOCK_BINDING;
-        if let Some(at) = ask!(driver, glGetActiveUniformBlockiv(object, index, binding)) {
+        if let Some(at) = query!(driver, glGetActiveUniformBlockiv(object, index, binding)) {
             say!(script, gl_uniform_block_binding(name, index, at[0] as u32));
         }
     }
@@ -342,11 +342,11 @@ fn blocks(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, obj
         return;
     }
     let (kind, active) = (GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES);
-    let count = ask!(driver, glGetProgramInterfaceiv(object, kind, active));
+    let count = query!(driver, glGetProgramInterfaceiv(object, kind, active));
     for index in 0..count.map_or(0, |v| v[0].max(0)) as u32 {
         let (mut at, mut length) = (0, 0);
         let binding = GL_BUFFER_BINDING;
-        tell!(
+        call!(
             driver,
             glGetProgramResourceiv(object, kind, index, 1, &binding, 1, &mut length, &mut at)
         );
@@ -370,17 +370,17 @@ pub(super) fn assembly(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
     for (name, object) in all {
         let targets = [GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB];
         let takes =
-            |target: u32| driver.accepts(|| tell!(driver, glBindProgramARB(target, object)));
-        if tell!(driver, glIsProgramARB(object)) == 0 {
+            |target: u32| driver.accepts(|| call!(driver, glBindProgramARB(target, object)));
+        if call!(driver, glIsProgramARB(object)) == 0 {
             continue;
         }
         let Some(target) = targets.into_iter().find(|target| takes(*target)) else {
             continue;
         };
-        let of = |pname| ask!(driver, glGetProgramivARB(target, pname)).map_or(0, |v| v[0]);
+        let of = |pname| query!(driver, glGetProgramivARB(target, pname)).map_or(0, |v| v[0]);
         let length = of(GL_PROGRAM_LENGTH_ARB).max(0) as usize;
         let mut string = vec![0u8; length + 1];
-        tell!(
+        call!(
             driver,
             glGetProgramStringARB(target, GL_PROGRAM_STRING_ARB, string.as_mut_ptr().cast())
         );
@@ -390,14 +390,14 @@ pub(super) fn assembly(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
             let format = GL_PROGRAM_FORMAT_ASCII_ARB;
             say!(script, gl_program_string_arb(target, format, list(&string)));
         }
-        let local = |index| ask!(driver, glGetProgramLocalParameterfvARB(target, index));
+        let local = |index| query!(driver, glGetProgramLocalParameterfvARB(target, index));
         for (index, [x, y, z, w]) in parameters(of(GL_MAX_PROGRAM_LOCAL_PARAMETERS_ARB), local) {
             say!(
                 script,
                 gl_program_local_parameter4f_arb(target, index, x, y, z, w)
             );
         }
-        tell!(driver, glBindProgramARB(target, 0));
+        call!(driver, glBindProgramARB(target, 0));
         say!(script, gl_bind_program_arb(target, 0));
     }
 }

@@ -1,12 +1,12 @@
 //! The state of a context that is read parameter by parameter: tables of the parameters, and of the
 //! commands that set them.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::programs::parameters;
 use super::script::{bytes, list, say, Script};
 use super::{refusal, textures, why_not_now, Objects, Own};
 use crate::context::Api;
-use crate::hand::buffer_parts::Part;
+use crate::handwritten::buffer_parts::Part;
 use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 
@@ -560,7 +560,7 @@ pub(super) fn settled(conditional: bool, driver: &Driver<'_>) -> Result<(), Faul
         GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
         GL_TIME_ELAPSED,
     ] {
-        let active = ask!(driver, glGetQueryiv(target, GL_CURRENT_QUERY));
+        let active = query!(driver, glGetQueryiv(target, GL_CURRENT_QUERY));
         if active.is_some_and(|v: [i32; 64]| v[0] != 0) {
             return Err(why_not_now("a query is under way"));
         }
@@ -582,8 +582,8 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
         .floats(GL_DEPTH_RANGE)
         .map_or([0.0, 1.0], |v| [v[0], v[1]]);
     if api.is_desktop() {
-        let clear: Option<[f64; 64]> = ask!(driver, glGetDoublev(GL_DEPTH_CLEAR_VALUE));
-        let range: Option<[f64; 64]> = ask!(driver, glGetDoublev(GL_DEPTH_RANGE));
+        let clear: Option<[f64; 64]> = query!(driver, glGetDoublev(GL_DEPTH_CLEAR_VALUE));
+        let range: Option<[f64; 64]> = query!(driver, glGetDoublev(GL_DEPTH_RANGE));
         say!(script, gl_clear_depth(clear.map_or(1.0, |v| v[0])));
         if let Some(range) = range {
             say!(script, gl_depth_range(range[0], range[1]));
@@ -634,8 +634,8 @@ fn viewports(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
         return;
     }
     let count = driver.integer(GL_MAX_VIEWPORTS).clamp(0, 64) as u32;
-    let viewport = |i| ask!(driver, glGetFloati_v(GL_VIEWPORT, i));
-    let range = |i| ask!(driver, glGetDoublei_v(GL_DEPTH_RANGE, i));
+    let viewport = |i| query!(driver, glGetFloati_v(GL_VIEWPORT, i));
+    let range = |i| query!(driver, glGetDoublei_v(GL_DEPTH_RANGE, i));
     let scissor = |i| driver.integers_at(GL_SCISSOR_BOX, i);
     for i in 0..count {
         let ask_range = own.cx.api.is_desktop();
@@ -739,7 +739,7 @@ pub(super) fn bindings(
         .max(driver.integer(GL_MAX_TEXTURE_UNITS))
         .clamp(1, 256) as u32;
     for unit in 0..units {
-        tell!(driver, glActiveTexture(GL_TEXTURE0 + unit));
+        call!(driver, glActiveTexture(GL_TEXTURE0 + unit));
         let mut bound = Vec::new();
         for target in textures::targets() {
             let object = driver.number(textures::binding(target));
@@ -758,7 +758,7 @@ pub(super) fn bindings(
             say!(script, gl_bind_sampler(unit, sampler));
         }
     }
-    tell!(driver, glActiveTexture(active));
+    call!(driver, glActiveTexture(active));
     say!(script, gl_active_texture(active));
     for unit in 0..driver.integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
         let object = driver.number_at(GL_IMAGE_BINDING_NAME, unit);
@@ -811,7 +811,7 @@ pub(super) fn indexed(
         let name = own.names.table(Class::Buffer).client(object);
         let name = name.ok_or_else(|| refusal("a buffer is bound whose name has been deleted"))?;
         let of =
-            |pname| ask!(driver, glGetInteger64i_v(pname, index)).map_or(0, |v: [i64; 64]| v[0]);
+            |pname| query!(driver, glGetInteger64i_v(pname, index)).map_or(0, |v: [i64; 64]| v[0]);
         match (of(start), of(size)) {
             (0, 0) => say!(script, gl_bind_buffer_base(target, index, name)),
             (from, bytes) => {
@@ -845,14 +845,14 @@ fn programs(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) -> Resu
         return Ok(());
     }
     for target in [GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB] {
-        let of = |pname| ask!(driver, glGetProgramivARB(target, pname)).map_or(0, |v| v[0]);
+        let of = |pname| query!(driver, glGetProgramivARB(target, pname)).map_or(0, |v| v[0]);
         let bound = of(GL_PROGRAM_BINDING_ARB) as u32;
         if let Some(name) = own.names.table(Class::Assembly).client(bound) {
             if bound != 0 {
                 say!(script, gl_bind_program_arb(target, name));
             }
         }
-        let shared = |index| ask!(driver, glGetProgramEnvParameterfvARB(target, index));
+        let shared = |index| query!(driver, glGetProgramEnvParameterfvARB(target, index));
         for (index, [x, y, z, w]) in parameters(of(GL_MAX_PROGRAM_ENV_PARAMETERS_ARB), shared) {
             say!(
                 script,
@@ -873,9 +873,9 @@ fn subroutines(driver: &Driver<'_>, script: &mut Script<'_>, program: u32) {
         GL_COMPUTE_SHADER,
     ] {
         let pname = GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS;
-        let count = ask!(driver, glGetProgramStageiv(program, stage, pname));
+        let count = query!(driver, glGetProgramStageiv(program, stage, pname));
         let count = count.map_or(0, |v: [i32; 64]| v[0]);
-        let of = |at| ask!(driver, glGetUniformSubroutineuiv(stage, at)).map(|v: [u32; 64]| v[0]);
+        let of = |at| query!(driver, glGetUniformSubroutineuiv(stage, at)).map(|v: [u32; 64]| v[0]);
         let chosen: Option<Vec<u32>> = (0..count).map(of).collect();
         if let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) {
             say!(
@@ -892,7 +892,7 @@ pub(super) fn patterns(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'
         return;
     }
     let mut stipple = [0u8; 128];
-    tell!(driver, glGetPolygonStipple(stipple.as_mut_ptr()));
+    call!(driver, glGetPolygonStipple(stipple.as_mut_ptr()));
     say!(script, gl_polygon_stipple(bytes(&stipple)));
     for map in GL_PIXEL_MAP_I_TO_I..=GL_PIXEL_MAP_A_TO_A {
         let counted = mgn_wire::sizes::gets::pixel_map_counted_by(map);
@@ -900,7 +900,7 @@ pub(super) fn patterns(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'
             .map_or(0, |pname| driver.integer(pname))
             .clamp(0, 1 << 16);
         let mut values = vec![0f32; count as usize];
-        tell!(driver, glGetPixelMapfv(map, values.as_mut_ptr()));
+        call!(driver, glGetPixelMapfv(map, values.as_mut_ptr()));
         if values.iter().any(|v| *v != 0.0) || count > 1 {
             let values: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
             say!(script, gl_pixel_mapfv(map, count, bytes(&values)));

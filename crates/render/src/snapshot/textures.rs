@@ -1,6 +1,6 @@
 //! Textures and samplers: images of all levels, parameters, views.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::formats::transfer;
 use super::script::{bytes, list, say, Script};
 use super::{refusal, Objects};
@@ -60,10 +60,10 @@ const OWN: [u32; 9] = [
 
 /// The target that a texture has been bound to first; none before.
 fn target_of(driver: &Driver<'_>, texture: u32) -> Option<(u32, u32)> {
-    if tell!(driver, glIsTexture(texture)) == 0 {
+    if call!(driver, glIsTexture(texture)) == 0 {
         return None;
     }
-    let fits = |target: u32| driver.accepts(|| tell!(driver, glBindTexture(target, texture)));
+    let fits = |target: u32| driver.accepts(|| call!(driver, glBindTexture(target, texture)));
     TARGETS.into_iter().find(|(target, _)| fits(*target))
 }
 
@@ -72,13 +72,13 @@ pub(super) fn write(
     objects: &mut Objects<'_>,
     script: &mut Script<'_>,
 ) -> Result<(), Fault> {
-    tell!(driver, glPixelStorei(GL_PACK_ALIGNMENT, 1));
+    call!(driver, glPixelStorei(GL_PACK_ALIGNMENT, 1));
     let all = objects.shared.table(Class::Texture).all();
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();
     say!(script, gl_gen_textures(list(&names)));
     // Those that the group's contexts have without a name.
     for (target, dimensions) in TARGETS.into_iter().take(7) {
-        tell!(driver, glBindTexture(target, 0));
+        call!(driver, glBindTexture(target, 0));
         images(driver, script, target, dimensions)?;
         parameters(driver, objects.api, script, target);
     }
@@ -90,7 +90,7 @@ pub(super) fn write(
             continue;
         };
         objects.targets.insert(object, target);
-        tell!(driver, glBindTexture(target, object));
+        call!(driver, glBindTexture(target, object));
         say!(script, gl_bind_texture(target, name));
         match target {
             GL_TEXTURE_BUFFER => buffer(driver, objects, script),
@@ -99,7 +99,7 @@ pub(super) fn write(
                 parameters(driver, objects.api, script, target);
             }
         }
-        tell!(driver, glBindTexture(target, 0));
+        call!(driver, glBindTexture(target, 0));
         say!(script, gl_bind_texture(target, 0));
     }
     for (name, object) in views {
@@ -109,11 +109,11 @@ pub(super) fn write(
 }
 
 fn level_of(driver: &Driver<'_>, target: u32, level: i32, pname: u32) -> i32 {
-    ask!(driver, glGetTexLevelParameteriv(target, level, pname)).map_or(0, |v| v[0])
+    query!(driver, glGetTexLevelParameteriv(target, level, pname)).map_or(0, |v| v[0])
 }
 
 fn of(driver: &Driver<'_>, target: u32, pname: u32) -> i32 {
-    ask!(driver, glGetTexParameteriv(target, pname)).map_or(0, |v| v[0])
+    query!(driver, glGetTexParameteriv(target, pname)).map_or(0, |v| v[0])
 }
 
 /// All images of the bound texture.
@@ -206,7 +206,7 @@ fn image(
     if of(GL_TEXTURE_COMPRESSED) != 0 {
         let size = of(GL_TEXTURE_COMPRESSED_IMAGE_SIZE);
         let mut data = fits(size.max(0) as usize)?;
-        tell!(
+        call!(
             driver,
             glGetCompressedTexImage(target, level, data.as_mut_ptr().cast())
         );
@@ -244,7 +244,7 @@ fn image(
     };
     let pixels = w as usize * h as usize * d as usize;
     let mut data = fits(pixels.saturating_mul(by.bytes))?;
-    tell!(
+    call!(
         driver,
         glGetTexImage(target, level, by.format, by.type_, data.as_mut_ptr().cast())
     );
@@ -282,10 +282,10 @@ fn image(
 fn parameters(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, target: u32) {
     let integers = || -> Vec<Option<i32>> {
         let all = SAMPLING.into_iter().chain(OWN);
-        all.map(|pname| ask!(driver, glGetTexParameteriv(target, pname)).map(|v| v[0]))
+        all.map(|pname| query!(driver, glGetTexParameteriv(target, pname)).map(|v| v[0]))
             .collect()
     };
-    let ranges = || RANGES.map(|p| ask!(driver, glGetTexParameterfv(target, p)).map(|v| v[0]));
+    let ranges = || RANGES.map(|p| query!(driver, glGetTexParameterfv(target, p)).map(|v| v[0]));
     let kind = match target {
         GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
         _ => target,
@@ -295,8 +295,8 @@ fn parameters(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, target: u3
     let border = || {
         let color = GL_TEXTURE_BORDER_COLOR;
         let bits: Option<[i32; 4]> = match is_integer {
-            true => ask!(driver, glGetTexParameterIiv(target, color)).map(four),
-            false => ask!(driver, glGetTexParameterfv(target, color))
+            true => query!(driver, glGetTexParameterIiv(target, color)).map(four),
+            false => query!(driver, glGetTexParameterfv(target, color))
                 .map(|v| four(v).map(|f: f32| f.to_bits() as i32)),
         };
         bits
@@ -304,11 +304,11 @@ fn parameters(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, target: u3
     let own = (integers(), ranges(), border());
     let bound = driver.number(binding(target));
     let mut fresh = 0;
-    tell!(driver, glGenTextures(1, &mut fresh));
-    tell!(driver, glBindTexture(target, fresh));
+    call!(driver, glGenTextures(1, &mut fresh));
+    call!(driver, glBindTexture(target, fresh));
     let new = (integers(), ranges(), border());
-    tell!(driver, glBindTexture(target, bound));
-    tell!(driver, glDeleteTextures(1, &fresh));
+    call!(driver, glBindTexture(target, bound));
+    call!(driver, glDeleteTextures(1, &fresh));
     let names = SAMPLING.into_iter().chain(OWN);
     for ((pname, value), new) in names.zip(own.0).zip(new.0) {
         let told = api == Api::Compat || pname != GL_DEPTH_TEXTURE_MODE;
@@ -342,14 +342,14 @@ pub(super) fn crops(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut Scr
     let named = named.filter(|(_, object)| is_flat(object));
     let bound = driver.number(binding(target));
     for (name, object) in std::iter::once((0, 0)).chain(named) {
-        tell!(driver, glBindTexture(target, object));
-        let crop = ask!(driver, glGetTexParameteriv(target, pname)).map(four);
+        call!(driver, glBindTexture(target, object));
+        let crop = query!(driver, glGetTexParameteriv(target, pname)).map(four);
         if let Some(crop) = crop.filter(|crop| *crop != [0; 4]) {
             say!(script, gl_bind_texture(target, name));
             say!(script, gl_tex_parameteriv(target, pname, list(&crop)));
         }
     }
-    tell!(driver, glBindTexture(target, bound));
+    call!(driver, glBindTexture(target, bound));
     say!(script, gl_bind_texture(target, 0));
 }
 
@@ -389,13 +389,13 @@ fn buffer(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut Script<'_>) {
     };
     let format = of(GL_TEXTURE_INTERNAL_FORMAT) as u32;
     let (offset, size) = (of(GL_TEXTURE_BUFFER_OFFSET), of(GL_TEXTURE_BUFFER_SIZE));
-    tell!(driver, glBindBuffer(GL_ARRAY_BUFFER, store));
-    let all: i64 = ask!(
+    call!(driver, glBindBuffer(GL_ARRAY_BUFFER, store));
+    let all: i64 = query!(
         driver,
         glGetBufferParameteri64v(GL_ARRAY_BUFFER, GL_BUFFER_SIZE)
     )
     .map_or(0, |v| v[0]);
-    tell!(driver, glBindBuffer(GL_ARRAY_BUFFER, 0));
+    call!(driver, glBindBuffer(GL_ARRAY_BUFFER, 0));
     if offset == 0 && i64::from(size) == all {
         say!(script, gl_tex_buffer(target, format, name));
     } else {
@@ -424,7 +424,7 @@ fn view(
     let origin = origin
         .and_then(|origin| table.client(origin))
         .ok_or_else(|| refusal("a texture is a view of one that has been deleted"))?;
-    tell!(driver, glBindTexture(target, object));
+    call!(driver, glBindTexture(target, object));
     let first = match target {
         GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
         _ => target,
@@ -446,7 +446,7 @@ fn view(
     say!(script, gl_bind_texture(target, name));
     parameters(driver, objects.api, script, target);
     say!(script, gl_bind_texture(target, 0));
-    tell!(driver, glBindTexture(target, 0));
+    call!(driver, glBindTexture(target, 0));
     Ok(())
 }
 
@@ -459,25 +459,25 @@ pub(super) fn samplers(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();
     say!(script, gl_gen_samplers(list(&names)));
     let mut fresh = 0;
-    tell!(driver, glGenSamplers(1, &mut fresh));
+    call!(driver, glGenSamplers(1, &mut fresh));
     for (name, object) in all {
         for pname in SAMPLING {
-            let of = |s| ask!(driver, glGetSamplerParameteriv(s, pname)).map(|v| v[0]);
+            let of = |s| query!(driver, glGetSamplerParameteriv(s, pname)).map(|v| v[0]);
             if let Some(value) = of(object).filter(|_| of(object) != of(fresh)) {
                 say!(script, gl_sampler_parameteri(name, pname, value));
             }
         }
         for pname in RANGES {
-            let of = |s| ask!(driver, glGetSamplerParameterfv(s, pname)).map(|v| v[0]);
+            let of = |s| query!(driver, glGetSamplerParameterfv(s, pname)).map(|v| v[0]);
             if let Some(value) = of(object).filter(|_| of(object) != of(fresh)) {
                 say!(script, gl_sampler_parameterf(name, pname, value));
             }
         }
         let pname = GL_TEXTURE_BORDER_COLOR;
-        let of = |s| ask!(driver, glGetSamplerParameterfv(s, pname)).map(four::<f32>);
+        let of = |s| query!(driver, glGetSamplerParameterfv(s, pname)).map(four::<f32>);
         if let Some(color) = of(object).filter(|_| of(object) != of(fresh)) {
             say!(script, gl_sampler_parameterfv(name, pname, list(&color)));
         }
     }
-    tell!(driver, glDeleteSamplers(1, &fresh));
+    call!(driver, glDeleteSamplers(1, &fresh));
 }

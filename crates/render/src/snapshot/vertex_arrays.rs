@@ -1,7 +1,7 @@
 //! Vertex array objects: those of their arrays that lie in buffers, and which are enabled. Arrays
 //! in the program's memory travel with each draw.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{call, query, Driver};
 use super::script::{list, say, Script};
 use super::{refusal, Own};
 use crate::names::Class;
@@ -123,15 +123,15 @@ pub(super) fn write(
         say!(script, gl_gen_vertex_arrays(list(&names)));
     }
     for &(name, object) in &all {
-        if tell!(driver, glIsVertexArray(object)) != 0 {
-            tell!(driver, glBindVertexArray(object));
+        if call!(driver, glIsVertexArray(object)) != 0 {
+            call!(driver, glBindVertexArray(object));
             say!(script, gl_bind_vertex_array(name));
             arrays(driver, own, script)?;
         }
     }
     if cx.api.has_client_arrays() {
         if cx.default_vertex_array != 0 {
-            tell!(driver, glBindVertexArray(cx.default_vertex_array));
+            call!(driver, glBindVertexArray(cx.default_vertex_array));
         }
         if !names.is_empty() {
             say!(script, gl_bind_vertex_array(0));
@@ -143,7 +143,7 @@ pub(super) fn write(
         .filter(|driver| *driver != 0)
         .unwrap_or(cx.default_vertex_array);
     if bound != 0 || !cx.api.has_client_arrays() {
-        tell!(driver, glBindVertexArray(bound));
+        call!(driver, glBindVertexArray(bound));
     }
     if !names.is_empty() {
         say!(script, gl_bind_vertex_array(cx.vertex_array));
@@ -185,13 +185,13 @@ fn fixed_function(
     }
     let units = driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32;
     for unit in GL_TEXTURE0..GL_TEXTURE0 + units {
-        tell!(driver, glClientActiveTexture(unit));
+        call!(driver, glClientActiveTexture(unit));
         say!(script, gl_client_active_texture(unit));
         one_fixed(driver, own, script, &TEXTURE_COORDINATES)?;
     }
     if units > 0 {
         let unit = GL_TEXTURE0 + own.cx.vertex_arrays.unit;
-        tell!(driver, glClientActiveTexture(unit));
+        call!(driver, glClientActiveTexture(unit));
         say!(script, gl_client_active_texture(unit));
     }
     Ok(())
@@ -215,7 +215,7 @@ fn one_fixed(
     if object != 0 {
         let name = buffer(own, object)?;
         let mut at: *mut c_void = std::ptr::null_mut();
-        tell!(driver, glGetPointerv(place, &mut at));
+        call!(driver, glGetPointerv(place, &mut at));
         say!(script, gl_bind_buffer(GL_ARRAY_BUFFER, name));
         (fixed.set)(script, of(size), of(kind) as u32, of(stride), at as u64);
     }
@@ -231,7 +231,7 @@ fn generic(
     script: &mut Script<'_>,
     index: u32,
 ) -> Result<(), Fault> {
-    let asked = |pname| ask!(driver, glGetVertexAttribiv(index, pname)).map(|v| v[0]);
+    let asked = |pname| query!(driver, glGetVertexAttribiv(index, pname)).map(|v| v[0]);
     let of = |pname| asked(pname).unwrap_or(0);
     let object = of(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING) as u32;
     let is_own = asked(GL_VERTEX_ATTRIB_BINDING).is_none_or(|binding| binding == index as i32)
@@ -249,7 +249,7 @@ fn generic(
         let name = buffer(own, object)?;
         let mut at: *mut c_void = std::ptr::null_mut();
         let place = GL_VERTEX_ATTRIB_ARRAY_POINTER;
-        tell!(driver, glGetVertexAttribPointerv(index, place, &mut at));
+        call!(driver, glGetVertexAttribPointerv(index, place, &mut at));
         let (stride, at) = (of(GL_VERTEX_ATTRIB_ARRAY_STRIDE), at as u64);
         say!(script, gl_bind_buffer(GL_ARRAY_BUFFER, name));
         if long {

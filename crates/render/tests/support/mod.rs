@@ -42,7 +42,7 @@ impl Pictures for Kept {
         Ok(())
     }
 
-    fn done(&mut self, header: &Header) -> Result<(), Fault> {
+    fn send_header(&mut self, header: &Header) -> Result<(), Fault> {
         self.0.borrow_mut().push_back(Picture {
             header: *header,
             pixels: Vec::new(),

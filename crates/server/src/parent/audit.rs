@@ -6,7 +6,7 @@
 //! clients cost nothing.
 
 use super::identity::{Claim, Peer};
-use super::process::Ending;
+use super::process::WorkerExit;
 use crate::control::{Cause, Limit};
 use mgn_fabric::admission::Refusals;
 use mgn_wire::Blame;
@@ -62,7 +62,7 @@ pub(super) enum Reason {
     Revoked(String),
     /// The worker has said something that no worker says, or has not listened, and was killed.
     Killed(String),
-    Crashed(Ending),
+    Crashed(WorkerExit),
     ServerStop,
 }
 
@@ -86,7 +86,7 @@ impl Reason {
             },
             Reason::Revoked(_) => "token-revoked",
             Reason::Killed(_) => "worker-killed",
-            Reason::Crashed(Ending::Signal(_)) => "worker-crashed",
+            Reason::Crashed(WorkerExit::Signal(_)) => "worker-crashed",
             Reason::Crashed(_) => "worker-failed",
             Reason::ServerStop => "server-stop",
         }
@@ -108,7 +108,7 @@ impl Reason {
     /// The signal that ended the worker, if one did.
     fn signal(&self) -> Option<i32> {
         match self {
-            Reason::Crashed(Ending::Signal(signal)) => Some(*signal),
+            Reason::Crashed(WorkerExit::Signal(signal)) => Some(*signal),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! The first worker: it shows what the driver can do, and in which sandbox it opens.
 
 use super::process::{Process, Standing};
-use super::{has_ended, LOOK, PATIENCE};
+use super::{has_ended, POLL_INTERVAL_MAX, WORKER_TIMEOUT};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
 use crate::probe::Abilities;
@@ -69,9 +69,9 @@ fn await_driver(
     end_with_stdin: bool,
 ) -> Result<(Box<Abilities>, Confined), NotReady> {
     let stdin = std::io::stdin();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WORKER_TIMEOUT;
     loop {
-        first.hear();
+        first.receive_messages();
         let ending = first.ending();
         match (&first.standing, ending) {
             (Standing::Ready(abilities, confined), None) => {
@@ -88,7 +88,7 @@ fn await_driver(
         if Instant::now() > deadline {
             return Err(NotReady::Failed(format!(
                 "the renderer did not start within {} s",
-                PATIENCE.as_secs()
+                WORKER_TIMEOUT.as_secs()
             )));
         }
         let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
@@ -100,7 +100,7 @@ fn await_driver(
         if end_with_stdin {
             fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
         }
-        let _ = poll(&mut fds, Some(&LOOK));
+        let _ = poll(&mut fds, Some(&POLL_INTERVAL_MAX));
         let signalled = !fds[0].revents().is_empty();
         let closed = end_with_stdin
             && fds.last().is_some_and(|fd| !fd.revents().is_empty())

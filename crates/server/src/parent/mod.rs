@@ -23,7 +23,7 @@ use mgn_fabric::{printable, Incoming, Listener};
 use mgn_render::BinaryKey;
 use mgn_wire::hello::{self, Hello, Role, SharedWindow, Shown};
 use mgn_wire::{Blame, End};
-use process::{Ending, Process, Served, Standing, Window, WORDS_MAX};
+use process::{Process, Served, Standing, Window, WorkerExit, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::VecDeque;
@@ -37,20 +37,20 @@ use viewers::{Viewer, ViewerTokens};
 pub use first::try_worker;
 
 /// How long clients may wait for a worker.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WORKER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a client waits for its window, if programs of an earlier run still have a window of
 /// this name.
-const TURNOVER: Duration = Duration::from_secs(2);
+const OLD_WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long workers may take to end when the server does, before they are killed.
-const GRACE: Duration = Duration::from_secs(2);
+const WORKERS_END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long after the beginning of a session the next worker is started, if no client waits for it:
 /// a session that begins needs the processors.
-const MOMENT: Duration = Duration::from_secs(1);
+const QUIET_AFTER_BEGIN: Duration = Duration::from_secs(1);
 /// How often the server checks what sessions use, and which tokens have been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
 /// follows.
-const LOOK: Timespec = Timespec {
+const POLL_INTERVAL_MAX: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
@@ -241,7 +241,7 @@ impl Server {
         let end = end.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let is_followed = end.is_some();
         fds.extend(end);
-        match poll(&mut fds, Some(&LOOK)) {
+        match poll(&mut fds, Some(&POLL_INTERVAL_MAX)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
         }
@@ -258,7 +258,7 @@ impl Server {
         let mut at = 0;
         while at < self.processes.len() {
             let process = &mut self.processes[at];
-            process.hear();
+            process.receive_messages();
             if let (Standing::Failed(why), None) = (&process.standing, process.client) {
                 self.failure = Some(why.clone());
             }
@@ -272,11 +272,11 @@ impl Server {
         }
     }
 
-    fn bury(&mut self, mut process: Process, ending: Ending) {
+    fn bury(&mut self, mut process: Process, ending: WorkerExit) {
         match &process.standing {
             Standing::Serving(served) => {
                 let reason = process.reason.take().unwrap_or(match ending {
-                    Ending::Orderly => Reason::ClientLeft,
+                    WorkerExit::Orderly => Reason::ClientLeft,
                     ending => Reason::Crashed(ending),
                 });
                 let now = Instant::now();
@@ -573,7 +573,7 @@ impl Server {
         while self
             .queue
             .front()
-            .is_some_and(|w| now.duration_since(w.since) > PATIENCE)
+            .is_some_and(|w| now.duration_since(w.since) > WORKER_TIMEOUT)
         {
             if let Some(late) = self.queue.pop_front() {
                 let why = "the server's renderer does not start";
@@ -583,17 +583,17 @@ impl Server {
         let mut at = 0;
         while let Some(waiting) = self.queue.get(at) {
             let ready = match self.place_of(waiting, at) {
-                Place::At(process) => process,
+                WorkerAssignment::At(process) => process,
                 // The programs that it has no place with may be just about to end.
-                Place::Never(_) if now - waiting.since < TURNOVER => {
+                WorkerAssignment::Never(_) if now - waiting.since < OLD_WINDOW_TIMEOUT => {
                     at += 1;
                     continue;
                 }
-                Place::None => {
+                WorkerAssignment::None => {
                     at += 1;
                     continue;
                 }
-                Place::Never(why) => {
+                WorkerAssignment::Never(why) => {
                     if let Some(waiting) = self.queue.remove(at) {
                         self.send_away(waiting, why);
                     }
@@ -642,26 +642,26 @@ impl Server {
     }
 
     /// The worker that can serve the client in place `at` of the queue now.
-    fn place_of(&self, waiting: &Waiting, at: usize) -> Place {
+    fn place_of(&self, waiting: &Waiting, at: usize) -> WorkerAssignment {
         if let Some(window) = &waiting.window {
             let is_of = |other: Option<&Window>| other.is_some_and(|other| other.is(window));
             let has_it = |p: &Process| p.is_open() && is_of(p.window.as_ref());
             if let Some(there) = self.processes.iter().position(has_it) {
                 return match why_not(&self.processes[there], window) {
-                    Some(why) => Place::Never(why),
-                    None => Place::At(there),
+                    Some(why) => WorkerAssignment::Never(why),
+                    None => WorkerAssignment::At(there),
                 };
             }
             // The worker that the first of them waits for serves all.
             let mut before = self.queue.iter().take(at);
             if before.any(|other| is_of(other.window.as_ref())) {
-                return Place::None;
+                return WorkerAssignment::None;
             }
         }
         let worker = waiting.worker();
         let is_its = |p: &Process| p.client == worker && matches!(p.standing, Standing::Ready(..));
         let ready = self.processes.iter().position(is_its);
-        ready.map_or(Place::None, Place::At)
+        ready.map_or(WorkerAssignment::None, WorkerAssignment::At)
     }
 
     /// Has workers started: one that waits for the next client, and as many as clients wait for,
@@ -694,7 +694,9 @@ impl Server {
             self.start_spare();
             return;
         }
-        let is_quiet = self.begun.is_none_or(|begun| begun.elapsed() >= MOMENT);
+        let is_quiet = self
+            .begun
+            .is_none_or(|begun| begun.elapsed() >= QUIET_AFTER_BEGIN);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let for_any = self.queue.iter().filter(|w| w.profile.is_none()).count();
         for _ in spares..for_any.min(processors).max(is_quiet.into()) {
@@ -771,7 +773,7 @@ impl Server {
         for process in &mut self.processes {
             process.hang_up();
         }
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + WORKERS_END_TIMEOUT;
         while Instant::now() < deadline {
             self.hear_workers();
             if self.processes.is_empty() {
@@ -790,7 +792,7 @@ impl Server {
 }
 
 /// Where a client that waits belongs.
-enum Place {
+enum WorkerAssignment {
     /// In this worker.
     At(usize),
     /// Nowhere yet.

@@ -102,7 +102,7 @@ impl Window {
 
 /// How a worker's process has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum WorkerExit {
     Orderly,
     Signal(i32),
     Status(i32),
@@ -129,7 +129,7 @@ impl Process {
         let child = builder.spawn().map_err(ServerError::Spawn)?;
         let mut process = Process::of(child, ours);
         process.client = client;
-        process.tell(&ToWorker::Start(profile.clone()), None);
+        process.queue_message(&ToWorker::Start(profile.clone()), None);
         Ok(process)
     }
 
@@ -169,7 +169,7 @@ impl Process {
 
     /// Takes what the worker has said, and sends what it now has room for, with the connections
     /// that have been made for it.
-    pub fn hear(&mut self) {
+    pub fn receive_messages(&mut self) {
         self.hand_over();
         let Some(control) = &self.control else { return };
         let open = self.inbox.fill(control, false);
@@ -209,7 +209,7 @@ impl Process {
                 target: connected.target,
                 outcome,
             };
-            self.tell(&message, fd);
+            self.queue_message(&message, fd);
         }
     }
 
@@ -328,7 +328,7 @@ impl Process {
     }
 
     /// Puts a message behind those that the worker has not taken, and sends what there is room for.
-    fn tell(&mut self, message: &ToWorker, fd: Option<OwnedFd>) {
+    fn queue_message(&mut self, message: &ToWorker, fd: Option<OwnedFd>) {
         if self.control.is_none() {
             return;
         }
@@ -382,7 +382,7 @@ impl Process {
     pub fn order_end(&mut self, cause: Cause, reason: Reason, now: Instant) {
         self.reason.get_or_insert(reason);
         self.ordered.get_or_insert(now);
-        self.tell(&ToWorker::End(cause), None);
+        self.queue_message(&ToWorker::End(cause), None);
     }
 
     /// Kills a worker that does not end its session although it was told to.
@@ -431,13 +431,13 @@ impl Process {
         if let Some(window) = &mut self.window {
             window.came += 1;
         }
-        self.tell(&ToWorker::Session(session), Some(socket));
+        self.queue_message(&ToWorker::Session(session), Some(socket));
     }
 
     /// Gives the worker the frames connection of a session.
     pub fn attach(&mut self, session: u64, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
-        self.tell(&ToWorker::Frames { session, client }, Some(socket));
+        self.queue_message(&ToWorker::Frames { session, client }, Some(socket));
     }
 
     /// Tells the worker to end, by closing its socket in our direction; the worker can still say
@@ -458,10 +458,10 @@ impl Process {
     }
 
     /// How the process ended, if it has.
-    pub fn ending(&mut self) -> Option<Ending> {
+    pub fn ending(&mut self) -> Option<WorkerExit> {
         let status = self.child.try_wait().ok()??;
         // Its last words may have come meanwhile.
-        self.hear();
+        self.receive_messages();
         Some(status.into())
     }
 }
@@ -480,27 +480,27 @@ fn told(mut cause: Cause) -> Reason {
     Reason::Told(cause)
 }
 
-impl From<ExitStatus> for Ending {
-    fn from(status: ExitStatus) -> Ending {
+impl From<ExitStatus> for WorkerExit {
+    fn from(status: ExitStatus) -> WorkerExit {
         match (status.signal(), status.code()) {
-            (Some(signal), _) => Ending::Signal(signal),
-            (None, Some(0) | None) => Ending::Orderly,
-            (None, Some(code)) => Ending::Status(code),
+            (Some(signal), _) => WorkerExit::Signal(signal),
+            (None, Some(0) | None) => WorkerExit::Orderly,
+            (None, Some(code)) => WorkerExit::Status(code),
         }
     }
 }
 
 /// The predicate of a sentence about the process.
-impl fmt::Display for Ending {
+impl fmt::Display for WorkerExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ending::Orderly => f.write_str("ended"),
-            Ending::Signal(signal) => {
+            WorkerExit::Orderly => f.write_str("ended"),
+            WorkerExit::Signal(signal) => {
                 let name = signal_hook::low_level::signal_name(*signal);
                 let name = name.unwrap_or("an unknown signal");
                 write!(f, "was ended by signal {signal} ({name})")
             }
-            Ending::Status(code) => write!(f, "ended with status {code}"),
+            WorkerExit::Status(code) => write!(f, "ended with status {code}"),
         }
     }
 }
@@ -579,7 +579,7 @@ mod tests {
         for message in says {
             control::send(&socket, &message).unwrap();
         }
-        process.hear();
+        process.receive_messages();
         process.control.is_none()
     }
 
@@ -637,7 +637,7 @@ mod tests {
             came: 2,
         });
         control::send(&socket, &connect(2)).unwrap();
-        process.hear();
+        process.receive_messages();
         assert!(process.control.is_some());
         let mut inbox = Inbox::new(1);
         assert!(inbox.fill(&socket, true).unwrap());
@@ -653,10 +653,10 @@ mod tests {
         let (mut process, socket) = worker();
         control::send(&socket, &ready()).unwrap();
         control::send(&socket, &ready()).unwrap();
-        process.hear();
+        process.receive_messages();
         assert!(matches!(&process.standing, Standing::Failed(why) if why.contains("out of turn")));
         let status = process.child.wait().unwrap();
-        let ending = Ending::from(status);
+        let ending = WorkerExit::from(status);
         assert_eq!(ending.to_string(), "was ended by signal 9 (SIGKILL)");
     }
 
@@ -681,7 +681,7 @@ mod tests {
             client: vec![0; 500_000].into(),
         };
         while process.control.is_some() {
-            process.tell(&frames, None);
+            process.queue_message(&frames, None);
         }
         let reason = process.reason.take();
         assert!(

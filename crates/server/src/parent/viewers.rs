@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 const CONNECT_EVERY: Duration = Duration::from_millis(500);
 /// Connections that are being made for one client, and for all. A viewer that takes its time, of a
 /// client that has named it, holds a thread and some descriptors for as long.
-const MOST_OF_CLIENT: usize = 16;
-const MOST: usize = 64;
+const CONNECTIONS_PER_CLIENT_MAX: usize = 16;
+const CONNECTIONS_MAX: usize = 64;
 
 /// The clients for which connections are being made, one entry for each connection.
 static CLIENTS: Mutex<Vec<Source>> = Mutex::new(Vec::new());
@@ -32,7 +32,7 @@ impl Turn {
     fn take(client: Source) -> Option<Turn> {
         let mut all = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
         let its = all.iter().filter(|other| **other == client).count();
-        let is_free = all.len() < MOST && its < MOST_OF_CLIENT;
+        let is_free = all.len() < CONNECTIONS_MAX && its < CONNECTIONS_PER_CLIENT_MAX;
         is_free.then(|| {
             all.push(client);
             Turn(client)
@@ -314,14 +314,14 @@ mod tests {
     fn no_client_has_all_connections() {
         let client = |number| Source::from(IpAddr::from([192, 0, 2, number]));
         let take = |number| {
-            let turns = (0..MOST).filter_map(|_| Turn::take(client(number)));
+            let turns = (0..CONNECTIONS_MAX).filter_map(|_| Turn::take(client(number)));
             turns.collect::<Vec<Turn>>()
         };
         let mut held: Vec<Vec<Turn>> = (1..=5).map(take).collect();
         let counts: Vec<usize> = held.iter().map(Vec::len).collect();
-        assert_eq!(counts[..3], [MOST_OF_CLIENT; 3]);
+        assert_eq!(counts[..3], [CONNECTIONS_PER_CLIENT_MAX; 3]);
         // The other tests hold some.
-        assert!(counts.iter().sum::<usize>() <= MOST);
+        assert!(counts.iter().sum::<usize>() <= CONNECTIONS_MAX);
         held.clear();
         assert!(Turn::take(client(1)).is_some());
     }

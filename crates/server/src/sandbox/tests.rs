@@ -2,7 +2,7 @@
 //! it over.
 
 use super::*;
-use mgn_wall::{Fit, Place, Rect, Tile, Wall};
+use mgn_wall::{DisplayPosition, Fit, Rect, Tile, Wall};
 use std::env;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -351,7 +351,7 @@ fn makes_long_files() {
 fn profiles_have_what_a_tile_is_shown_on() {
     let display = |display: &str| Target::Window {
         display: display.into(),
-        place: Place::Fullscreen,
+        place: DisplayPosition::Fullscreen,
     };
     let shown = Shown {
         wall: Wall {

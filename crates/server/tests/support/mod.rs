@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const LONG: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The tests that become the server under test, and its workers. They are started by name.
 macro_rules! processes {
@@ -239,7 +239,13 @@ impl Server {
         transport: Transport,
         opening: &[u8],
     ) -> Result<(Connection, Vec<u8>), Error> {
-        connect(&self.address, transport, self.token.as_ref(), opening, LONG)
+        connect(
+            &self.address,
+            transport,
+            self.token.as_ref(),
+            opening,
+            WAIT_TIMEOUT,
+        )
     }
 
     pub fn client(&self, transport: Transport) -> Client {
@@ -430,7 +436,7 @@ impl Client {
     pub fn frame(&mut self) -> (Header, Vec<u8>) {
         let message = self
             .frames
-            .recv(Some(LONG))
+            .recv(Some(WAIT_TIMEOUT))
             .expect("a frame")
             .expect("a frame in time");
         let (header, payload) = split(&message);
@@ -447,7 +453,7 @@ impl Client {
     /// The same, with the side at fault.
     pub fn end(&mut self) -> Option<End> {
         loop {
-            match self.frames.recv(Some(LONG)) {
+            match self.frames.recv(Some(WAIT_TIMEOUT)) {
                 Ok(Some(message)) => {
                     let (header, payload) = split(&message);
                     if header.kind == Kind::Ended {
@@ -465,7 +471,7 @@ impl Client {
         loop {
             let message = self
                 .answers
-                .recv(Some(LONG))
+                .recv(Some(WAIT_TIMEOUT))
                 .expect("an answer")
                 .expect("an answer in time")
                 .to_vec();
@@ -520,7 +526,7 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u8> {
 }
 
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + LONG;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !done() {
         assert!(Instant::now() < deadline, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));

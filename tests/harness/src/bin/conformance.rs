@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use clap::Parser;
 use mgn_tests::piglit::{
-    judge, once_failed, tests, Judged, Known, Profile, Report, Runner, Store, Verdict, Way,
+    judge, once_failed, tests, Judged, Known, Profile, Report, Route, Runner, Store, Verdict,
 };
 use mgn_tests::{root, target};
 
@@ -26,7 +26,7 @@ struct Options {
 
     /// Ways to run them; without it shm and tcp, and a sample on a wall
     #[arg(long, value_delimiter = ',')]
-    way: Vec<Way>,
+    way: Vec<Route>,
 
     /// Run a fixed sample that takes some minutes, with every test that has ever failed
     #[arg(long)]
@@ -54,13 +54,13 @@ struct Options {
 }
 
 /// Tests of a profile in the sample, by the way they run.
-fn sample_size(profile: Profile, way: Way) -> usize {
+fn sample_size(profile: Profile, way: Route) -> usize {
     match (profile, way) {
-        (Profile::Glx, Way::Shm) => 40,
+        (Profile::Glx, Route::Shm) => 40,
         (Profile::Glx, _) => 20,
-        (Profile::QuickGl, Way::Shm) => 300,
+        (Profile::QuickGl, Route::Shm) => 300,
         (Profile::QuickGl, _) => 100,
-        (Profile::QuickShader, Way::Shm) => 100,
+        (Profile::QuickShader, Route::Shm) => 100,
         (Profile::QuickShader, _) => 40,
     }
 }
@@ -97,7 +97,7 @@ fn run(options: &Options) -> Result<bool, String> {
 
     for profile in chosen(&options.profile, &Profile::ALL) {
         let all = tests(profile)?;
-        for way in chosen(&options.way, &[Way::Shm, Way::Tcp, Way::Wall]) {
+        for way in chosen(&options.way, &[Route::Shm, Route::Tcp, Route::Wall]) {
             let wanted = wanted(options, profile, way, &all, &known, &once_failed);
             let path = folder.join(format!("{}.json", way.name()));
             let mut ours = Store::open(&path, &build()?);
@@ -140,12 +140,16 @@ fn run(options: &Options) -> Result<bool, String> {
 fn wanted(
     options: &Options,
     profile: Profile,
-    way: Way,
+    way: Route,
     all: &[String],
     known: &Known,
     once_failed: &BTreeSet<String>,
 ) -> Vec<String> {
-    let whole = if way == Way::Wall { ON_WALL } else { all.len() };
+    let whole = if way == Route::Wall {
+        ON_WALL
+    } else {
+        all.len()
+    };
     let mut many = options.first.unwrap_or(whole);
     if options.sample {
         many = many.min(sample_size(profile, way));
@@ -178,7 +182,7 @@ fn ask_locally(
         if open.is_empty() {
             return Ok(());
         }
-        runner.run(profile, Way::Local, &open, local)?;
+        runner.run(profile, Route::Local, &open, local)?;
     }
 }
 

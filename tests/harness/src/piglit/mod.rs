@@ -13,7 +13,7 @@ mod verdict;
 
 pub use known::{once_failed, Known};
 pub use report::{Judged, Report};
-pub use runs::{Runner, Way};
+pub use runs::{Route, Runner};
 pub use store::{Outcome, Status, Store};
 pub use suite::{in_order, tests, Profile};
 pub use verdict::{judge, Verdict};

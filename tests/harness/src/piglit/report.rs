@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::known::Known;
-use super::runs::Way;
+use super::runs::Route;
 use super::suite::Profile;
 use super::verdict::Verdict;
 
@@ -14,7 +14,7 @@ use super::verdict::Verdict;
 #[derive(Debug)]
 pub struct Judged {
     pub profile: Profile,
-    pub way: Way,
+    pub way: Route,
     pub test: String,
     pub verdict: Verdict,
     /// Its output, if it did not pass.
@@ -24,7 +24,7 @@ pub struct Judged {
 /// The whole of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    rows: BTreeMap<(Profile, Way), Row>,
+    rows: BTreeMap<(Profile, Route), Row>,
     failing: Vec<String>,
     outlived: Vec<String>,
 }
@@ -132,7 +132,7 @@ mod tests {
     fn judged(test: &str, verdict: Verdict) -> Judged {
         Judged {
             profile: Profile::QuickGl,
-            way: Way::Shm,
+            way: Route::Shm,
             test: test.to_owned(),
             verdict,
             said: "why".to_owned(),

@@ -22,7 +22,7 @@ const SAID_MAX: usize = 4000;
 
 /// How the tests reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Way {
+pub enum Route {
     /// Directly: the yardstick.
     #[value(skip)]
     Local,
@@ -32,23 +32,23 @@ pub enum Way {
     Wall,
 }
 
-impl Way {
+impl Route {
     pub fn name(self) -> &'static str {
         match self {
-            Way::Local => "local",
-            Way::Shm => "shm",
-            Way::Tcp => "tcp",
-            Way::Wall => "wall",
+            Route::Local => "local",
+            Route::Shm => "shm",
+            Route::Tcp => "tcp",
+            Route::Wall => "wall",
         }
     }
 
     /// piglit, so that its tests go this way.
     fn piglit(self, stage: &Stage) -> Command {
         let arguments: &[&str] = match self {
-            Way::Local => return stage.direct("piglit"),
-            Way::Shm => &["--transport", "shm"],
-            Way::Tcp => &["--transport", "tcp"],
-            Way::Wall => &["--wall", "2x2"],
+            Route::Local => return stage.direct("piglit"),
+            Route::Shm => &["--transport", "shm"],
+            Route::Tcp => &["--transport", "tcp"],
+            Route::Wall => &["--wall", "2x2"],
         };
         let mut mgn = stage.mgn();
         mgn.arg("run").args(arguments).args(["--", "piglit"]);
@@ -90,7 +90,7 @@ impl Runner {
     pub fn run(
         &self,
         profile: Profile,
-        way: Way,
+        way: Route,
         tests: &[String],
         store: &mut Store,
     ) -> Result<(), String> {
@@ -104,7 +104,7 @@ impl Runner {
     pub fn run_alone(
         &self,
         profile: Profile,
-        way: Way,
+        way: Route,
         tests: &[String],
         store: &mut Store,
     ) -> Result<(), String> {
@@ -115,7 +115,7 @@ impl Runner {
         &self,
         jobs: usize,
         profile: Profile,
-        way: Way,
+        way: Route,
         tests: &[String],
         store: &mut Store,
     ) -> Result<(), String> {
@@ -139,7 +139,7 @@ impl Runner {
     fn batch(
         &self,
         profile: Profile,
-        way: Way,
+        way: Route,
         tests: &[String],
         jobs: usize,
     ) -> Result<BTreeMap<String, Outcome>, String> {

@@ -13,7 +13,7 @@ use mgn_tests::{camera, Outcome, Running, Stage};
 use networks::Network;
 use serde_json::Value;
 
-pub const LIMIT: Duration = Duration::from_secs(180);
+pub const RUN_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A mothership and its servers. Dropping this ends the processes, and removes networks and files.
 pub struct Site {
@@ -44,7 +44,7 @@ impl Site {
                 .args(["token", "new", "--role", "admin"])
                 .arg(site.token())
                 .env("XDG_STATE_HOME", &site.folder),
-            LIMIT,
+            RUN_TIMEOUT,
         );
         assert_eq!(made.status, Some(0), "{}", made.describe());
         Some(site)
@@ -84,7 +84,7 @@ impl Site {
 
     pub fn status(&self, network: &Network) -> Option<Value> {
         let mut command = self.mgn(network, &["status", "--json"]);
-        serde_json::from_str(&Outcome::of(&mut command, LIMIT).stdout).ok()
+        serde_json::from_str(&Outcome::of(&mut command, RUN_TIMEOUT).stdout).ok()
     }
 
     /// The first status for which this holds.
@@ -95,7 +95,7 @@ impl Site {
             if let Some(status) = status.as_ref().filter(|status| holds(status)) {
                 return status.clone();
             }
-            assert!(start.elapsed() < LIMIT, "it stays so: {status:?}");
+            assert!(start.elapsed() < RUN_TIMEOUT, "it stays so: {status:?}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -104,7 +104,7 @@ impl Site {
     pub fn verify(&self, network: &Network, wall: &[&str]) {
         let flags = [&["verify", "--frames", "5"], wall].concat();
         let arguments = [&flags[..], &["--", "glxgears"]].concat();
-        let outcome = Outcome::of(&mut self.mgn(network, &arguments), LIMIT);
+        let outcome = Outcome::of(&mut self.mgn(network, &arguments), RUN_TIMEOUT);
         let said = outcome.describe();
         assert!(
             outcome.stdout.contains("equal to the bit"),

@@ -1,7 +1,7 @@
 //! Resets client attributes to those of a new context (EXT_direct_state_access), by calling the
 //! commands with which OpenGL defines this.
 
-use super::{entries::*, push::*};
+use super::{client_attrib::*, entries::*};
 use crate::current::context;
 use crate::generated::entries::glPrimitiveRestartIndex;
 use crate::gl::buffers::glBindBuffer;

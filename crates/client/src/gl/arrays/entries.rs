@@ -108,7 +108,7 @@ macro_rules! pointers {
 fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
     let core = cx.gl.api == mgn_wire::hello::api::CORE;
     if cx.gl.is_compat() || core && cx.gl.arrays.name() != 0 {
-        cx.send_sure(send);
+        cx.send_infallible(send);
     } else {
         send(&mut cx.enc);
     }

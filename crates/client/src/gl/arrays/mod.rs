@@ -1,5 +1,6 @@
 //! Vertex arrays and draws from them.
 
+pub mod client_attrib;
 pub mod defaults;
 mod draw;
 pub mod elements;
@@ -9,8 +10,7 @@ mod formats;
 pub mod gets;
 mod indexed;
 pub mod indirect;
+mod known_success;
 pub mod named;
 pub mod objects;
-pub mod push;
 mod sort;
-mod sure;

@@ -243,7 +243,7 @@ impl Context {
     /// certainly raise no error, so that it does not matter which renderers get them.
     fn sort_by(&mut self, mode: u32) -> Option<Option<usize>> {
         let generic = self.gl.arrays.bound.enabled >> attr::GENERIC;
-        if generic != 0 || !self.draw_is_sure(mode) {
+        if generic != 0 || !self.draw_cannot_fail(mode) {
             return None;
         }
         self.begin_a_frame();
@@ -330,7 +330,7 @@ impl Context {
 
     /// The tiles for a draw with `mode` that lies within `bounds`.
     pub fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
-        if !self.draw_is_sure(mode) {
+        if !self.draw_cannot_fail(mode) {
             return EVERYONE;
         }
         self.begin_a_frame();

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::current::context;
 use crate::gl::objects::names::{adopt, follow};
 use crate::gl::tracked::values;
-use crate::shadow::buffers::bindings::{is_written_through, Place};
+use crate::shadow::buffers::bindings::{is_written_through, BindingLocation};
 use crate::shadow::objects::class::Class;
 use mgn_wire::{gl::*, lens};
 
@@ -27,11 +27,11 @@ pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
             .known(Class::Buffer, &cx.gl.shared.notes, buffer);
     let before = cx.before_judged();
     match cx.gl.objects.bindings.place(target) {
-        Some(Place::Slot(slot)) if known && !is_written_through(target) => {
+        Some(BindingLocation::Slot(slot)) if known && !is_written_through(target) => {
             cx.gl.state.bind_known_buffer(target, buffer);
             cx.gl.objects.bindings.set(slot, buffer);
         }
-        Some(Place::Elements) if known => {
+        Some(BindingLocation::Elements) if known => {
             cx.gl.state.bind_known_buffer(target, buffer);
             let released = cx.gl.shared.notes.releases();
             cx.gl.arrays.set_element_buffer(buffer, released);
@@ -62,8 +62,8 @@ fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
         return;
     }
     match place {
-        Place::Slot(slot) => cx.gl.objects.bindings.set(slot, buffer),
-        Place::Elements => {
+        BindingLocation::Slot(slot) => cx.gl.objects.bindings.set(slot, buffer),
+        BindingLocation::Elements => {
             let released = cx.gl.shared.notes.releases();
             cx.gl.arrays.set_element_buffer(buffer, released);
         }

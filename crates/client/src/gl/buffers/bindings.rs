@@ -1,7 +1,7 @@
 //! The buffer that a command's target stands for.
 
 use crate::context::Context;
-use crate::shadow::buffers::bindings::Place;
+use crate::shadow::buffers::bindings::BindingLocation;
 use mgn_wire::gl::*;
 
 /// The name of the buffer that is bound to `target`, 0 for none.
@@ -11,8 +11,8 @@ use mgn_wire::gl::*;
 #[inline]
 pub fn bound(cx: &Context, target: u32) -> Result<u32, u32> {
     match cx.gl.objects.bindings.place(target) {
-        Some(Place::Slot(slot)) => Ok(cx.gl.objects.bindings.name(slot)),
-        Some(Place::Elements) => Ok(cx.gl.arrays.element_buffer()),
+        Some(BindingLocation::Slot(slot)) => Ok(cx.gl.objects.bindings.name(slot)),
+        Some(BindingLocation::Elements) => Ok(cx.gl.arrays.element_buffer()),
         None => Err(GL_INVALID_ENUM),
     }
 }

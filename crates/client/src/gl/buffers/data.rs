@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::current::context;
 use crate::shadow::buffers::memory::Memory;
 use crate::shadow::buffers::object::BufferObject;
-use crate::shadow::buffers::outline::Look;
+use crate::shadow::buffers::outline::OutlineScan;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
@@ -16,7 +16,7 @@ const HEAD: usize = 28;
 const PIECE: usize = (RECORD_MAX / 2) & !4095;
 const _: () = assert!(2 * (PIECE + HEAD) <= RECORD_MAX);
 /// Less than this isn't worth a record of its own.
-const LEAST: usize = 16 << 10;
+const RECORD_BYTES_MIN: usize = 16 << 10;
 /// A read is asked for in pieces of this size.
 pub(super) const READ_PIECE: usize = 4 << 20;
 /// The valid flags of storage.
@@ -131,7 +131,7 @@ unsafe fn upload(
     offset: i64,
     data: *const u8,
     len: usize,
-    send: impl FnOnce(&mut Context, Option<&mut Look>),
+    send: impl FnOnce(&mut Context, Option<&mut OutlineScan>),
 ) {
     let mut look = cx.gl.shared.buffers().look(buffer, offset, data, len);
     send(cx, look.as_mut());
@@ -151,12 +151,12 @@ pub(super) unsafe fn send(
     offset: i64,
     data: *const u8,
     len: usize,
-    mut look: Option<&mut Look>,
+    mut look: Option<&mut OutlineScan>,
 ) {
     let mut at = 0;
     while at < len {
         let room = (cx.enc.end as usize).saturating_sub(cx.enc.cur as usize);
-        let most = if room >= LEAST + HEAD {
+        let most = if room >= RECORD_BYTES_MIN + HEAD {
             (room - HEAD) & !63
         } else {
             PIECE

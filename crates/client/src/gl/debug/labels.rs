@@ -8,7 +8,7 @@ use mgn_wire::encoder::c_string;
 use mgn_wire::ops;
 
 /// Longer texts are refused by every driver, and don't travel.
-const LONGEST: usize = 1 << 16;
+const LABEL_BYTES_MAX: usize = 1 << 16;
 
 /// A text as it travels: of `length` bytes or, if that is negative, up to its end mark.
 ///
@@ -16,7 +16,7 @@ const LONGEST: usize = 1 << 16;
 /// `text` is null or has as many bytes.
 pub(super) unsafe fn text(text: *const u8, length: i32) -> (*const u8, usize) {
     match usize::try_from(length) {
-        Ok(length) if length < LONGEST => (text, length),
+        Ok(length) if length < LABEL_BYTES_MAX => (text, length),
         Ok(_) => (text, 0),
         // SAFETY: the caller's promise.
         Err(_) => unsafe { c_string(text) },

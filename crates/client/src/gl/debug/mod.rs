@@ -8,7 +8,7 @@ pub mod labels;
 
 use crate::context::Context;
 use crate::current::context;
-use crate::debug_thread::{call, later, Callback, Line, MOST};
+use crate::debug_thread::{call, debug_thread, Callback, DebugChannel, MESSAGE_BYTES_MAX};
 use crate::gl::arrays::entries::follow_array_switches;
 use crate::gl::tracked::{values, Tracked};
 use crate::shadow::debug::Debug;
@@ -25,7 +25,7 @@ pub const SENT: u16 = 1 << 15;
 impl Context {
     /// The command that is about to return may have failed.
     #[inline(always)]
-    pub fn done(&mut self) {
+    pub fn after_command(&mut self) {
         if self.enc.watched && self.enc.doubt != 0 {
             self.watch();
         }
@@ -34,60 +34,62 @@ impl Context {
     #[cold]
     fn watch(&mut self) {
         if self.gl.debug.synchronous {
-            return self.tell();
+            return self.deliver_messages();
         }
         // Following commands that cannot fail do not change the doubt.
         if self.enc.doubt & SENT != 0 || self.gl.immediate.hides_room() {
             return;
         }
-        if let Some(line) = self.line.clone() {
+        if let Some(debug_channel) = self.debug_channel.clone() {
             self.flush();
             self.enc.doubt |= SENT;
-            later().remind(&line);
+            debug_thread().remind(&debug_channel);
         }
     }
 
     /// The state that this context shares with the thread that asks in the program's place.
-    pub fn line(&self) -> Option<Arc<Line>> {
-        self.line.clone()
+    pub fn debug_channel(&self) -> Option<Arc<DebugChannel>> {
+        self.debug_channel.clone()
     }
 
     /// A primitive begins, in which the server can be asked nothing.
     #[cold]
     pub fn watched_begin(&mut self) {
-        if let Some(line) = &self.line {
-            line.asking().in_begin = true;
+        if let Some(debug_channel) = &self.debug_channel {
+            debug_channel.asking().in_begin = true;
         }
     }
 
     /// It has ended.
     #[cold]
     pub fn watched_end(&mut self) {
-        if let Some(line) = self.line() {
+        if let Some(debug_channel) = self.debug_channel() {
             self.flush();
-            line.asking().in_begin = false;
+            debug_channel.asking().in_begin = false;
         }
     }
 
     /// A moment at which a program expects to have been told, if there is something to tell.
-    pub fn hear(&mut self) {
+    pub fn deliver_expected_messages(&mut self) {
         if self.gl.debug.output && !self.gl.debug.callback.is_null() && self.enc.doubt != 0 {
-            self.tell();
+            self.deliver_messages();
         }
     }
 
     /// Fetches the messages of all commands so far, and calls the program's callback with them.
     #[cold]
-    pub fn tell(&mut self) {
+    pub fn deliver_messages(&mut self) {
         if self.gl.in_begin() {
             return;
         }
         // The callback may call OpenGL, which may have more to tell.
         let outermost = !std::mem::replace(&mut self.gl.debug.tells, true);
-        let line = self.line().filter(|_| outermost);
-        let turn = line.as_ref().map(|line| line.listener());
+        let debug_channel = self.debug_channel().filter(|_| outermost);
+        let turn = debug_channel
+            .as_ref()
+            .map(|debug_channel| debug_channel.listener());
         // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_debug_messages(MOST) };
+        unsafe { self.enc.mgn_debug_messages(MESSAGE_BYTES_MAX) };
         let mut answer = self.answer(ops::MGN_DEBUG_MESSAGES);
         let Debug { callback, user, .. } = self.gl.debug;
         if !callback.is_null() {
@@ -122,20 +124,20 @@ impl Context {
             return;
         }
         let apart = self.enc.watched && !self.gl.debug.synchronous;
-        if let (true, None, Some(session)) = (apart, &self.line, self.session) {
-            self.line = Some(Arc::new(Line::new(session, self.id)));
+        if let (true, None, Some(session)) = (apart, &self.debug_channel, self.session) {
+            self.debug_channel = Some(Arc::new(DebugChannel::new(session, self.id)));
         }
-        if let Some(line) = &self.line {
+        if let Some(debug_channel) = &self.debug_channel {
             let Debug { callback, user, .. } = self.gl.debug;
             let callback = if apart { callback as usize } else { 0 };
-            line.tells(callback, user as usize);
+            debug_channel.tells(callback, user as usize);
         }
     }
 
     /// The context is destroyed: its callback gets no more messages.
     pub fn hang_up(&mut self) {
-        if let Some(line) = &self.line {
-            line.tells(0, 0);
+        if let Some(debug_channel) = &self.debug_channel {
+            debug_channel.tells(0, 0);
         }
     }
 }
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, user: *co
             return cx.illegal_in_begin();
         }
         // Messages so far belong to the old callback.
-        cx.hear();
+        cx.deliver_expected_messages();
         cx.gl.debug.callback = callback;
         cx.gl.debug.user = user;
         cx.follow_debug();
@@ -258,7 +260,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
             return cx.fail(GL_INVALID_VALUE);
         }
         cx.enc
-            .gl_get_debug_message_log(count, size, u8::from(!text.is_null()), MOST);
+            .gl_get_debug_message_log(count, size, u8::from(!text.is_null()), MESSAGE_BYTES_MAX);
         let mut answer: Answer = cx.answer(ops::GL_GET_DEBUG_MESSAGE_LOG);
         let mut room = size;
         let mut taken = 0;

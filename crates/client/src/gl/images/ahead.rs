@@ -7,7 +7,7 @@
 
 use crate::context::Context;
 use crate::gl::pixels::Layout;
-use crate::shadow::read_ahead::{Ahead, Region, Stand};
+use crate::shadow::read_ahead::{Ahead, Region, StreamPosition};
 use crate::stats::Word;
 use core::ffi::c_void;
 use mgn_wire::ops;
@@ -18,14 +18,14 @@ const IN_A_ROW: u32 = 2;
 impl Context {
     /// Where the streams stand; none where that says too little: stages have messages of their own,
     /// and the pixels of walls and of pixmaps come from several.
-    fn stand(&self) -> Option<Stand> {
+    fn position(&self) -> Option<StreamPosition> {
         let session = self.session?;
         let is_apart = session.wall().is_some() || session.options.chain.has_stages();
         let of_x = self
             .read
             .as_ref()
             .is_some_and(|surface| surface.is_pixmap());
-        (!is_apart && !of_x).then(|| Stand {
+        (!is_apart && !of_x).then(|| StreamPosition {
             messages: session.stats.value(Word::Messages),
             written: self.enc.cur as usize,
         })
@@ -33,9 +33,9 @@ impl Context {
 
     /// A read was answered, and nothing but reads may follow.
     pub(super) fn has_read(&mut self) {
-        let stand = self.stand();
+        let position = self.position();
         let ahead = &mut self.gl.pixels.ahead;
-        ahead.stand = stand;
+        ahead.position = position;
         ahead.reads = ahead.reads.saturating_add(1);
         ahead.image = Vec::new();
     }
@@ -51,9 +51,9 @@ impl Context {
         layout: &Layout,
         pixels: *mut c_void,
     ) -> bool {
-        let stand = self.stand();
+        let position = self.position();
         let ahead = &mut self.gl.pixels.ahead;
-        if stand.is_none() || ahead.stand != stand {
+        if position.is_none() || ahead.position != position {
             ahead.reads = 0;
             ahead.image = Vec::new();
             return false;
@@ -92,9 +92,9 @@ impl Context {
                 return false;
             }
             let image = image.to_vec();
-            let stand = self.stand();
+            let position = self.position();
             let ahead = &mut self.gl.pixels.ahead;
-            (ahead.stand, ahead.region, ahead.image) = (stand, wanted, image);
+            (ahead.position, ahead.region, ahead.image) = (position, wanted, image);
         }
         let ahead = &self.gl.pixels.ahead;
         let Some((column, row)) = holds(ahead) else {

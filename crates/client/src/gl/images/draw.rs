@@ -3,7 +3,7 @@
 use super::textures::pixels;
 use crate::current::context;
 use crate::gl::pixels::Extent;
-use crate::tiles::Whole;
+use crate::tiles::WholePurpose;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX, GL_POINTS};
@@ -25,17 +25,17 @@ pub unsafe extern "C" fn glDrawPixels(
     unsafe {
         // Mesa goes wrong where it cuts them to a box.
         if format == GL_COLOR_INDEX {
-            context().make_whole(Whole::Drawing);
+            context().make_whole(WholePurpose::Drawing);
         }
         if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
             let checked = width >= 0 && height >= 0 && format != GL_COLOR_INDEX;
-            let claim = match checked && is_own(data) && cx.gl.claims.are_wanted() {
-                true => cx.draw_claim([ops::GL_DRAW_PIXELS.into(), format], type_),
+            let success_key = match checked && is_own(data) && cx.gl.known_success.is_wanted() {
+                true => cx.draw_success_key([ops::GL_DRAW_PIXELS.into(), format], type_),
                 false => None,
             };
             let before = cx.enc.doubt;
             cx.enc.gl_draw_pixels(width, height, format, type_, data);
-            cx.claimed(before, claim);
+            cx.record_sent(before, success_key);
         }
     }
 }
@@ -58,15 +58,15 @@ pub unsafe extern "C" fn glBitmap(
             bitmap.cast(),
         ) {
             // Nothing is drawn, and nothing learned, where the raster position is invalid.
-            let is_sure = width >= 0
+            let is_infallible = width >= 0
                 && height >= 0
                 && is_own(data)
-                && cx.gl.claims.are_wanted()
-                && cx.draw_is_sure(GL_POINTS);
+                && cx.gl.known_success.is_wanted()
+                && cx.draw_cannot_fail(GL_POINTS);
             let before = cx.enc.doubt;
             cx.enc
                 .gl_bitmap(width, height, x_origin, y_origin, x_move, y_move, data);
-            if is_sure {
+            if is_infallible {
                 cx.enc.doubt = before;
             }
         }

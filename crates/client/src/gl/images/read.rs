@@ -6,7 +6,7 @@ use crate::current::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::room::fits;
 use crate::shadow::read_ahead::Region;
-use crate::tiles::{self, Whole};
+use crate::tiles::{self, WholePurpose};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -136,7 +136,7 @@ fn tiled(
     let pixels = usize::try_from(width).ok()? * usize::try_from(height).ok()?;
     if pixels > 0 && bytes % pixels != 0 {
         // Pixels that are bits do not fit together.
-        cx.make_whole(Whole::Reading(rect));
+        cx.make_whole(WholePurpose::Reading(rect));
         return None;
     }
     let pixel_bytes = bytes.checked_div(pixels).unwrap_or(0);
@@ -199,7 +199,7 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
             format,
             type_,
         } = region;
-        cx.make_whole(Whole::Reading([x, y, width, height]));
+        cx.make_whole(WholePurpose::Reading([x, y, width, height]));
         cx.pack(|enc| enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64));
     }
 }

@@ -10,14 +10,14 @@ use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 
 /// Bytes for which a driver has room where it has any; it may have none for more.
-const SURE: i64 = 32 << 20;
+const SURE_ROOM_BYTES: i64 = 32 << 20;
 
 impl TexImage {
     /// Whether the driver is certain to accept the image, and to have room for it.
-    fn is_sure(&self, cx: &Context) -> bool {
+    fn is_infallible(&self, cx: &Context) -> bool {
         const MOST_TEXEL_BYTES: i64 = 16;
         let sides = [self.width, self.height, self.depth].map(i64::from);
-        is_certain(cx, self) && sides.iter().product::<i64>() * MOST_TEXEL_BYTES < SURE
+        is_certain(cx, self) && sides.iter().product::<i64>() * MOST_TEXEL_BYTES < SURE_ROOM_BYTES
     }
 
     /// # Safety
@@ -39,7 +39,8 @@ impl TexImage {
                 return;
             };
             let from_buffer = matches!(pixels, Pixels::Buffer(_));
-            let is_sure = cx.gl.claims.are_wanted() && !from_buffer && self.is_sure(cx);
+            let is_infallible =
+                cx.gl.known_success.is_wanted() && !from_buffer && self.is_infallible(cx);
             let before = cx.enc.doubt;
             let is_cut = match &pixels {
                 Pixels::Memory(layout, memory) => in_pieces(cx, self, layout, *memory),
@@ -49,7 +50,7 @@ impl TexImage {
                 let Some(data) = pixels.data(cx) else { return };
                 self.send(cx, data);
             }
-            if is_sure {
+            if is_infallible {
                 cx.enc.doubt = before;
             }
         }

@@ -316,7 +316,7 @@ impl Context {
     /// after it if it certainly succeeds.
     fn by_itself(&mut self, changes: Changes) -> Option<u16> {
         self.go_verbatim();
-        let is_sure =
+        let is_infallible =
             matches!(changes, Changes::Integers(0..16)) && self.gl.objects.limits.version >= (3, 0);
         match changes {
             Changes::Generic(index) | Changes::Integers(index) if index < 16 => self
@@ -327,7 +327,7 @@ impl Context {
             Changes::All => (0..attr::COUNT).for_each(|a| self.gl.state.forget_current(a.into())),
             Changes::Nothing | Changes::Generic(_) | Changes::Integers(_) => {}
         }
-        is_sure.then_some(self.enc.doubt)
+        is_infallible.then_some(self.enc.doubt)
     }
 }
 

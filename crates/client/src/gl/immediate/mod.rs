@@ -39,7 +39,7 @@ impl Context {
                 // The list holds the error, and begins nothing.
                 // SAFETY: the context's own encoder.
                 unsafe { self.enc.gl_begin(mode) };
-                return self.done();
+                return self.after_command();
             }
             return self.set_error(gl::GL_INVALID_ENUM);
         }

@@ -1,8 +1,8 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by
 //! call.
 
+mod known_success;
 mod plain;
-mod sure;
 
 use super::arrays::entries::follow_array_switches;
 use crate::current::context;
@@ -10,7 +10,7 @@ use crate::gl::tracked::values;
 use crate::shadow::arrays::tree::EVERYONE;
 use crate::shadow::lists::Lists;
 use crate::shadow::objects::counts::Need;
-use crate::tiles::Whole;
+use crate::tiles::WholePurpose;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
 
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         }
         // The draws of a list are not cut to tiles while it is compiled.
         if mode == gl::GL_COMPILE_AND_EXECUTE && cx.gl.objects.counts.need(Need::Exact) {
-            cx.make_whole(Whole::Drawing);
+            cx.make_whole(WholePurpose::Drawing);
         }
         cx.gl.lists = Lists::new(list, mode);
         cx.gl.immediate.compiling = true;

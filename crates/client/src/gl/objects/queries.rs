@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::current::context;
 use crate::shadow::objects::counts::{counts_samples, need, Active, Need};
-use crate::tiles::Whole;
+use crate::tiles::WholePurpose;
 use mgn_wire::{gl::*, ops};
 
 /// A query is about to begin. Says whether the call may go on.
@@ -31,7 +31,7 @@ impl Context {
         // Only renderers see what lists begin and end when they are called.
         if self.gl.lists.is_open() {
             self.gl.objects.counts.is_not_shared(id);
-            self.make_whole(Whole::Drawing);
+            self.make_whole(WholePurpose::Drawing);
             return false;
         }
         if need == Need::Exact && session.needs.lists() {
@@ -49,7 +49,7 @@ impl Context {
 
     fn query_ends(&mut self, target: u32, index: u32) {
         if self.gl.lists.is_open() {
-            self.make_whole(Whole::Drawing);
+            self.make_whole(WholePurpose::Drawing);
         }
         if !(self.gl.lists.is_open() && self.gl.lists.only_compiles()) {
             self.gl.objects.counts.end(target, index);
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
         };
         if cx.gl.lists.is_open() {
             session.needs.conditions();
-            cx.make_whole(Whole::Drawing);
+            cx.make_whole(WholePurpose::Drawing);
         }
         if !(cx.gl.lists.is_open() && cx.gl.lists.only_compiles()) {
             cx.tell_sum(id);

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     } else {
         let name = cx.gl.shared.names().syncs.take();
         // SAFETY: the context's own encoder.
-        cx.send_sure(|enc| unsafe { enc.gl_fence_sync(condition, flags, name) });
+        cx.send_infallible(|enc| unsafe { enc.gl_fence_sync(condition, flags, name) });
         tell_group(cx);
         return name as usize as *mut c_void;
     };
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
         return cx.set_error(GL_INVALID_VALUE);
     }
     // SAFETY: the context's own encoder.
-    cx.send_sure(|enc| unsafe { enc.gl_delete_sync(name) });
+    cx.send_infallible(|enc| unsafe { enc.gl_delete_sync(name) });
     tell_group(cx);
     cx.gl.shared.names().syncs.release(name);
 }

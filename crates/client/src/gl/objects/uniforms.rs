@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::claims::On;
+use crate::gl::known_success::Dependency;
 use crate::gl::tracked::values;
 use mgn_wire::{lens, ops};
 
@@ -11,14 +11,14 @@ pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
-        let claim = cx.claim(
+        let success_key = cx.success_key(
             ops::GL_UNIFORM1I,
             &[location as u32, v0 as u32],
-            &[On::Program],
+            &[Dependency::Program],
         );
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1i(location, v0);
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         current_set(cx, location, &[v0]);
     }
 }
@@ -32,10 +32,10 @@ pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i
         let list = values(value, n);
         let mut arguments = vec![location as u32, count as u32];
         arguments.extend(list.iter().map(|v| *v as u32));
-        let claim = cx.claim(ops::GL_UNIFORM1IV, &arguments, &[On::Program]);
+        let success_key = cx.success_key(ops::GL_UNIFORM1IV, &arguments, &[Dependency::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1iv(location, count, (value, n));
-        cx.claimed(before, claim);
+        cx.record_sent(before, success_key);
         current_set(cx, location, list);
     }
 }
@@ -71,11 +71,11 @@ pub unsafe extern "C" fn glProgramUniform1iv(
 /// takes, so a program may pass any number.
 pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
     /// Beyond what any driver offers for the uniforms of a stage.
-    const MOST: i32 = 1 << 16;
+    const ELEMENTS_MAX: i32 = 1 << 16;
     /// No page is smaller. Values within one page are accessible if the first one is. They are not
     /// checked, because the check costs more than the command.
     const PAGE: usize = 4096;
-    let count = count.min(MOST);
+    let count = count.min(ELEMENTS_MAX);
     let size = each * size_of::<T>();
     let bytes = lens::times(count.into(), size);
     if value.is_null() || value as usize % PAGE + bytes <= PAGE {
@@ -120,7 +120,7 @@ fn mapped_bytes(address: usize, len: usize) -> usize {
     at.min(end).saturating_sub(address)
 }
 
-/// The same for the program in use; where that is not known, no draw is claimed to succeed.
+/// The same for the program in use; where that is not known, no draw is known to succeed.
 fn current_set(cx: &mut Context, location: i32, list: &[i32]) {
     if let Some(program) = cx.gl.objects.program_in_use() {
         set(cx, program, location, list);
@@ -141,7 +141,7 @@ fn set(cx: &mut Context, program: u32, location: i32, list: &[i32]) {
         .programs()
         .integers_set(program, location, list, since);
     if changed && cx.has_company() {
-        // Other contexts may hold claims of draws by it.
+        // Other contexts may know that draws by it succeed.
         cx.integers_change(program);
     }
 }

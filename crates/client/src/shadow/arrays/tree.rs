@@ -1,11 +1,11 @@
 //! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
 
 use super::positions::Blocks;
-use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
+use mgn_wall::{Bounds, Boxes, Sorter, TouchedTiles, GROUP};
 
 /// The longest gap, in blocks, between two parts that a tile needs that it draws all the same:
 /// another draw would cost its renderer more.
-const SHORT: usize = 8;
+const GAP_MAX: usize = 8;
 
 /// The tiles of what everyone draws.
 pub const EVERYONE: u64 = u64::MAX;
@@ -85,7 +85,7 @@ impl Tree {
 
     /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all
     /// in the box around it.
-    fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: Judged, runs: &mut Runs) {
+    fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: TouchedTiles, runs: &mut Runs) {
         let all = sorter.judge(&self.levels[level][n], known);
         let blocks = GROUP.pow(level as u32);
         for (n, judged) in (n * GROUP..).zip(all) {
@@ -149,7 +149,7 @@ impl Runs {
         while left != 0 {
             let tile = left.trailing_zeros() as usize;
             let last = self.ends[tile];
-            if last < first && first - last <= SHORT {
+            if last < first && first - last <= GAP_MAX {
                 let between = self.all.iter_mut().rev();
                 let between = between.take_while(|run| run.first >= last);
                 between.for_each(|run| run.tiles |= 1 << tile);

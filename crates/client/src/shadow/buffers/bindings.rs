@@ -37,7 +37,7 @@ pub struct Bindings {
 
 /// Where a target's binding is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BindingLocation {
     Slot(usize),
     /// In the vertex array object.
     Elements,
@@ -45,14 +45,14 @@ pub enum Place {
 
 /// The place of a target; none for an enumerator that isn't one.
 #[inline]
-fn place(target: u32) -> Option<Place> {
+fn place(target: u32) -> Option<BindingLocation> {
     let slot = match target {
         GL_ARRAY_BUFFER => ARRAY,
-        GL_ELEMENT_ARRAY_BUFFER => return Some(Place::Elements),
+        GL_ELEMENT_ARRAY_BUFFER => return Some(BindingLocation::Elements),
         GL_UNIFORM_BUFFER => 5,
         _ => TARGETS.iter().position(|t| *t == target)?,
     };
-    Some(Place::Slot(slot))
+    Some(BindingLocation::Slot(slot))
 }
 
 /// Whether the server writes to what is bound to `target` without the client seeing what.
@@ -78,10 +78,10 @@ impl Bindings {
     }
 
     #[inline]
-    pub fn place(&self, target: u32) -> Option<Place> {
+    pub fn place(&self, target: u32) -> Option<BindingLocation> {
         place(target).filter(|place| match place {
-            Place::Slot(slot) => *slot < self.count,
-            Place::Elements => true,
+            BindingLocation::Slot(slot) => *slot < self.count,
+            BindingLocation::Elements => true,
         })
     }
 
@@ -123,12 +123,16 @@ mod tests {
     fn each_target_has_its_place() {
         let mut bindings = Bindings::new(api::COMPAT, (2, 1));
         for (i, target) in TARGETS.iter().enumerate() {
-            assert_eq!(bindings.place(*target), Some(Place::Slot(i)), "{target:#x}");
+            assert_eq!(
+                bindings.place(*target),
+                Some(BindingLocation::Slot(i)),
+                "{target:#x}"
+            );
             bindings.set(i, 1 + i as u32 % 3);
         }
         assert_eq!(
             bindings.place(GL_ELEMENT_ARRAY_BUFFER),
-            Some(Place::Elements)
+            Some(BindingLocation::Elements)
         );
         assert_eq!(bindings.place(GL_TEXTURE_2D), None);
         bindings.forget(2);
@@ -143,6 +147,9 @@ mod tests {
         );
         let es2 = Bindings::new(api::ES, (2, 0));
         assert_eq!(es2.place(GL_UNIFORM_BUFFER), None);
-        assert_eq!(es2.place(GL_PIXEL_PACK_BUFFER), Some(Place::Slot(1)));
+        assert_eq!(
+            es2.place(GL_PIXEL_PACK_BUFFER),
+            Some(BindingLocation::Slot(1))
+        );
     }
 }

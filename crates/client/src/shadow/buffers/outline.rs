@@ -20,7 +20,7 @@ pub struct Outline {
 
 /// The bounds found in some bytes on their way to a buffer.
 #[derive(Debug)]
-pub struct Look {
+pub struct OutlineScan {
     grid: Positions,
     /// Where the buffer's position 0 would lie.
     start: *const u8,
@@ -46,12 +46,12 @@ impl Outline {
         }
     }
 
-    pub fn look(&self, offset: usize, data: *const u8, len: usize) -> Look {
-        Look::new(self.grid, offset, data, len)
+    pub fn look(&self, offset: usize, data: *const u8, len: usize) -> OutlineScan {
+        OutlineScan::new(self.grid, offset, data, len)
     }
 
     /// The examined bytes have been written.
-    pub fn wrote(&mut self, look: Look) {
+    pub fn wrote(&mut self, look: OutlineScan) {
         if look.grid != self.grid || look.whole.end > self.vertices {
             // Another thread has given the buffer other storage meanwhile.
             self.cells.fill(Bounds::ALL);
@@ -121,12 +121,12 @@ impl Outline {
     }
 }
 
-impl Look {
+impl OutlineScan {
     /// At `len` bytes at `data` that are written to `offset`.
-    pub fn new(grid: Positions, offset: usize, data: *const u8, len: usize) -> Look {
+    pub fn new(grid: Positions, offset: usize, data: *const u8, len: usize) -> OutlineScan {
         let (ends_before, begins_before) = (grid.before(offset), grid.before(offset + len));
         let whole = ends_before.1..begins_before.0.max(ends_before.1);
-        Look {
+        OutlineScan {
             grid,
             start: data.wrapping_sub(offset).wrapping_add(grid.at),
             offset,

@@ -2,7 +2,7 @@
 
 use super::memory::{Memory, ALIGNMENT};
 use super::object::{BufferObject, Mapping};
-use super::outline::{Look, Outline};
+use super::outline::{Outline, OutlineScan};
 use crate::shadow::arrays::positions::Positions;
 use std::collections::HashMap;
 
@@ -89,7 +89,13 @@ impl Buffers {
 
     /// The part of `len` bytes at `data` that must be examined before they are written to the
     /// buffer.
-    pub fn look(&mut self, name: u32, offset: i64, data: *const u8, len: usize) -> Option<Look> {
+    pub fn look(
+        &mut self,
+        name: u32,
+        offset: i64,
+        data: *const u8,
+        len: usize,
+    ) -> Option<OutlineScan> {
         let object = self.get(name)?;
         let is_all = offset == 0 && object.size == len as i64;
         if is_all && !object.undefined && (object.outline.is_none() || object.is_read) {
@@ -156,7 +162,7 @@ impl Buffers {
         offset: i64,
         data: *const u8,
         len: usize,
-        look: Option<Look>,
+        look: Option<OutlineScan>,
     ) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;

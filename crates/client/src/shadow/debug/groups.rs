@@ -15,10 +15,10 @@ const MARGIN: f32 = 2.;
 
 /// The bounds of the open debug groups, innermost last.
 #[derive(Default)]
-pub struct Groups(Vec<Option<Box<Said>>>);
+pub struct Groups(Vec<Option<Box<GroupBox>>>);
 
 /// A box, and the transform that brings it to clip coordinates.
-struct Said {
+struct GroupBox {
     bounds: Bounds,
     transform: [f32; 16],
     /// The tiles that it touches, and on which surface.
@@ -71,7 +71,7 @@ impl Groups {
 
 /// `mgn bounds` and 6 numbers, the least and the greatest x, y and z, or 22, of which 16 are a
 /// matrix by columns.
-fn parse(text: &[u8]) -> Option<Said> {
+fn parse(text: &[u8]) -> Option<GroupBox> {
     let text = std::str::from_utf8(text).ok()?;
     let numbers = text.strip_prefix("mgn bounds ")?.split_ascii_whitespace();
     let numbers: Vec<f32> = numbers.map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -89,7 +89,7 @@ fn parse(text: &[u8]) -> Option<Said> {
     for corner in corners.chunks_exact(3) {
         bounds.add([corner[0], corner[1], corner[2], 0.]);
     }
-    Some(Said {
+    Some(GroupBox {
         bounds,
         transform,
         tiles: None,

@@ -13,7 +13,7 @@ const SAMPLE: usize = 256;
 /// The number of runs that are not welded after one whose vertices do not repeat.
 const REST: u32 = 15;
 /// The longest run that is welded, because indices have 16 bits.
-const LONGEST: usize = 1 << 16;
+const RUN_MAX: usize = 1 << 16;
 
 /// Memory for welding, which is kept from run to run.
 pub struct Welder {
@@ -48,7 +48,7 @@ impl Welder {
     /// # Safety
     /// `count` vertices lie at `vertices`, aligned for words, and belong to the caller.
     pub unsafe fn weld(&mut self, vertices: *mut u32, words: usize, count: usize) -> Option<usize> {
-        if count > LONGEST {
+        if count > RUN_MAX {
             return None;
         }
         if self.rest > 0 {

@@ -7,13 +7,13 @@ mod drawn;
 #[cfg_attr(not(test), forbid(unsafe_code))]
 pub mod plain;
 #[forbid(unsafe_code)]
-pub mod sure;
+pub mod predictable;
 
 use mgn_wire::gl;
 use plain::Plain;
+use predictable::{PredictableBuilder, PredictableList};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use sure::{Judged, Sure};
 
 /// The list under compilation.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Lists {
     pub fn watch(&mut self, sorts: bool, at: *const u8) {
         self.watched = Some(Watched {
             plain: sorts.then(Plain::new),
-            judged: Some(Judged::default()),
+            judged: Some(PredictableBuilder::default()),
             from: at as usize,
         });
     }
@@ -113,7 +113,7 @@ struct Watched {
     /// As long as it is plain, and that matters.
     plain: Option<Plain>,
     /// As long as it can be judged.
-    judged: Option<Judged>,
+    judged: Option<PredictableBuilder>,
     /// Where in the message those of its records begin that have not been looked at.
     from: usize,
 }
@@ -127,7 +127,7 @@ pub struct Known {
     /// Those that are defined, and what they do if they are plain.
     plain: HashMap<u32, Option<Arc<Plain>>>,
     /// The same, and what is known of them if they can be judged.
-    sure: HashMap<u32, Option<Arc<Sure>>>,
+    predictable: HashMap<u32, Option<Arc<PredictableList>>>,
     /// How many have been defined.
     defined: u32,
 }
@@ -147,8 +147,8 @@ impl Known {
         let plain = plain.and_then(Plain::end);
         self.plain.insert(name, plain.map(Arc::new));
         self.defined = self.defined.wrapping_add(1);
-        let sure = judged.and_then(|judged| judged.end(self.defined));
-        self.sure.insert(name, sure.map(Arc::new));
+        let predictable = judged.and_then(|judged| judged.end(self.defined));
+        self.predictable.insert(name, predictable.map(Arc::new));
     }
 
     /// Forgets `count` lists from `first` on.
@@ -156,7 +156,7 @@ impl Known {
         let stays = |list: u32| list.wrapping_sub(first) >= count;
         self.unbalanced.retain(|list, _| stays(*list));
         self.plain.retain(|list, _| stays(*list));
-        self.sure.retain(|list, _| stays(*list));
+        self.predictable.retain(|list, _| stays(*list));
     }
 
     /// Whether every list leaves the program where it was, between glBegin and glEnd or not.
@@ -179,13 +179,16 @@ impl Known {
     }
 
     /// All that is called, directly or not; none if any of it cannot be judged.
-    pub fn sure_lists(&self, names: impl Iterator<Item = u32>) -> Option<Vec<Arc<Sure>>> {
+    pub fn predictable_lists(
+        &self,
+        names: impl Iterator<Item = u32>,
+    ) -> Option<Vec<Arc<PredictableList>>> {
         let mut left: Vec<u32> = names.collect();
         let mut seen: BTreeSet<u32> = left.iter().copied().collect();
         let mut lists = Vec::new();
         while let Some(name) = left.pop() {
             // One that was not defined does nothing.
-            let Some(list) = self.sure.get(&name) else {
+            let Some(list) = self.predictable.get(&name) else {
                 continue;
             };
             let list = list.as_ref()?;

@@ -1,7 +1,7 @@
 //! Names about which a fact is known, until something happens that may change it.
 
 /// Names beyond this are not remembered, so that a few high ones cost no memory.
-const MOST: u32 = 1 << 16;
+const NAME_MAX: u32 = 1 << 16;
 
 /// A set of names that holds during one epoch: a number that others change when a name may no
 /// longer belong to it.
@@ -23,7 +23,7 @@ impl Known {
             self.bits.clear();
             self.epoch = epoch;
         }
-        if name >= MOST {
+        if name >= NAME_MAX {
             return;
         }
         let word = name as usize / 64;

@@ -181,18 +181,18 @@ impl Programs {
         true
     }
 
-    /// Adds the values of uniforms of one integer to a claim; none if they are not known or too
+    /// Adds the values of uniforms of one integer to a key; none if they are not known or too
     /// many.
-    pub fn put_integers(&self, program: u32, claim: &mut Vec<u32>) -> Option<()> {
-        const MOST: usize = 64;
+    pub fn put_integers(&self, program: u32, key: &mut Vec<u32>) -> Option<()> {
+        const INTEGERS_MAX: usize = 64;
         let integers = &self.programs.get(&program)?.integers;
-        if integers.overlap || integers.values.len() > MOST {
+        if integers.overlap || integers.values.len() > INTEGERS_MAX {
             return None;
         }
-        claim.extend([integers.since.0, integers.since.1, integers.told]);
+        key.extend([integers.since.0, integers.since.1, integers.told]);
         for (location, list) in &integers.values {
-            claim.extend([*location as u32, list.len() as u32]);
-            claim.extend(list.iter().map(|v| *v as u32));
+            key.extend([*location as u32, list.len() as u32]);
+            key.extend(list.iter().map(|v| *v as u32));
         }
         Some(())
     }
@@ -242,13 +242,13 @@ impl Programs {
         location: i32,
     ) {
         /// No program has more variables; further names are not cached.
-        const MOST: usize = 1 << 14;
+        const NAMES_MAX: usize = 1 << 14;
         if let Some(p) = self.programs.get_mut(&program).filter(|p| p.links == links) {
             let known = match variable {
                 Variable::Uniform => &mut p.uniforms,
                 Variable::Attribute => &mut p.attributes,
             };
-            if known.len() < MOST {
+            if known.len() < NAMES_MAX {
                 known.insert(name.into(), location);
             }
         }

@@ -4,7 +4,7 @@ use super::abi::{EglBoolean, Handle};
 use super::dispatch::{current_api, pairs};
 use super::display::{with_display, EglSurface};
 use super::error::{call, EglError};
-use super::told::SINGLE_BUFFER;
+use super::surface_attributes::SINGLE_BUFFER;
 use super::{OPENGL_API, OPENGL_ES_API};
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::context::{flag, Refused, Request};

@@ -5,8 +5,8 @@ use super::device;
 use super::dispatch::wide_pairs;
 use super::error::{call, EglError};
 use super::native::Platform;
+use super::surface_attributes::SurfaceAttributes;
 use super::sync::Sync;
-use super::told::Told;
 use crate::begin::session;
 use crate::config::egl::{Config, Extensions, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::config::{Format, VisualOf};
@@ -56,7 +56,7 @@ pub struct EglSurface {
     pub surface: Arc<Surface>,
     /// The X window or pixmap, 0 for a pbuffer.
     pub drawable: u32,
-    pub told: Told,
+    pub told: SurfaceAttributes,
 }
 
 impl EglDisplay {

@@ -10,8 +10,8 @@ mod error;
 mod image;
 mod native;
 mod surface;
+mod surface_attributes;
 mod sync;
-mod told;
 
 use abi::{EglBoolean, Exports, Imports, Vendor};
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};

@@ -5,7 +5,7 @@ use super::dispatch::{pairs, wide_pairs};
 use super::display::{with_display, EglSurface, Open};
 use super::error::{call, EglError};
 use super::native::Platform;
-use super::told::{self, Told};
+use super::surface_attributes::{self, SurfaceAttributes};
 use crate::config::egl::{Config, MAX_PBUFFER};
 use crate::config::Format;
 use crate::current::with_current;
@@ -77,7 +77,7 @@ fn window_surface(
 ) -> Handle {
     call(null_mut(), || {
         let drawable = Drawable::of(display, config, window, EglError::BadNativeWindow)?;
-        let told = Told::read(told::Kind::Window, attributes)?;
+        let told = SurfaceAttributes::read(surface_attributes::Kind::Window, attributes)?;
         let Drawable { watch, xid, .. } = &drawable;
         let followed = watch.follow(*xid).ok_or(EglError::BadNativeWindow)?;
         with_display(display, |open| {
@@ -100,7 +100,7 @@ fn pixmap_surface(
 ) -> Handle {
     call(null_mut(), || {
         let drawable = Drawable::of(display, config, pixmap, EglError::BadNativePixmap)?;
-        let told = Told::read(told::Kind::Pixmap, attributes)?;
+        let told = SurfaceAttributes::read(surface_attributes::Kind::Pixmap, attributes)?;
         let Drawable { watch, xid, .. } = &drawable;
         let geometry = watch.geometry(*xid).ok_or(EglError::BadNativePixmap)?;
         with_display(display, |open| {
@@ -142,16 +142,16 @@ impl Drawable {
     }
 }
 
-impl Told {
+impl SurfaceAttributes {
     /// The config's format as this surface has it. Only windows have two buffers, though contexts
     /// take the one of others for a back buffer.
     fn format(&self, config: &Config) -> Result<Format, EglError> {
         let format = Format {
-            double: self.kind == told::Kind::Window,
+            double: self.kind == surface_attributes::Kind::Window,
             ..config.format
         };
         match self.gl_colorspace {
-            told::SRGB => format.with_srgb().ok_or(EglError::BadMatch),
+            surface_attributes::SRGB => format.with_srgb().ok_or(EglError::BadMatch),
             _ => Ok(format),
         }
     }
@@ -167,12 +167,12 @@ pub unsafe extern "C" fn create_pbuffer_surface(
     call(null_mut(), || {
         with_display(display, |open| {
             /// The longest side that servers make.
-            const MOST: c_int = 16384;
+            const SIDE_MAX: c_int = 16384;
             let config = open.config(config)?;
-            let mut told = Told::read(told::Kind::Pbuffer, &attributes)?;
+            let mut told = SurfaceAttributes::read(surface_attributes::Kind::Pbuffer, &attributes)?;
             if told.largest {
                 told.size = told.size.map(|n| n.min(MAX_PBUFFER));
-            } else if told.size.iter().any(|n| *n > MOST) {
+            } else if told.size.iter().any(|n| *n > SIDE_MAX) {
                 return Err(EglError::BadAlloc);
             }
             let [width, height] = told.size.map(|n| n.max(1) as u32);
@@ -191,7 +191,7 @@ fn description(format: Format, config_id: u32) -> Description {
     }
 }
 
-fn add(open: &mut Open, surface: Arc<Surface>, drawable: u32, told: Told) -> Handle {
+fn add(open: &mut Open, surface: Arc<Surface>, drawable: u32, told: SurfaceAttributes) -> Handle {
     let handle = surface.id as usize;
     let made = EglSurface {
         surface,
@@ -289,8 +289,8 @@ pub unsafe extern "C" fn query_surface(
             };
             let value = match attribute {
                 CONFIG_ID => Some(surface.config_id as c_int),
-                told::WIDTH => Some(size[0]),
-                told::HEIGHT => Some(size[1]),
+                surface_attributes::WIDTH => Some(size[0]),
+                surface_attributes::HEIGHT => Some(size[1]),
                 _ => told.value(attribute)?,
             };
             if out.is_null() {
@@ -337,16 +337,16 @@ pub unsafe extern "C" fn bind_tex_image(
             let found = open.surface(surface)?;
             Ok((found.surface.clone(), found.told))
         })?;
-        if told.kind != told::Kind::Pbuffer {
+        if told.kind != surface_attributes::Kind::Pbuffer {
             return Err(EglError::BadSurface);
         }
-        if told.texture_format == told::NO_TEXTURE {
+        if told.texture_format == surface_attributes::NO_TEXTURE {
             return Err(EglError::BadMatch);
         }
         if buffer != BACK_BUFFER {
             return Err(EglError::BadParameter);
         }
-        let with_alpha = told.texture_format != told::TEXTURE_RGB;
+        let with_alpha = told.texture_format != surface_attributes::TEXTURE_RGB;
         native_image::copy(&surface, with_alpha);
         Ok(1)
     })
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn release_tex_image(
 ) -> EglBoolean {
     call(0, || {
         with_display(display, |open| match open.surface(surface)?.told.kind {
-            told::Kind::Pbuffer => Ok(1),
+            surface_attributes::Kind::Pbuffer => Ok(1),
             _ => Err(EglError::BadSurface),
         })
     })

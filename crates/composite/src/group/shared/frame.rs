@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::control::{Counter, Which};
 use super::head::Head;
-use super::memory::{layer, layer_mut, sizes, Place, Stored};
+use super::memory::{layer, layer_mut, sizes, PictureLocation, Stored};
 use super::{Shared, Taken};
 use crate::covered::{merge_covered, merged_background, Covered, Rectangle, Sparse};
 use crate::group::agreed::{Agreed, Mode};
@@ -64,7 +64,7 @@ impl Frame<'_, '_> {
     }
 
     /// This member's words about a picture, or about the memory for the merged one.
-    fn head(&self, place: Place, covered: Covered) -> Head {
+    fn head(&self, place: PictureLocation, covered: Covered) -> Head {
         Head {
             frame: self.number,
             agreed: self.agreed,
@@ -217,7 +217,7 @@ impl Shared {
         }
         self.own(links).set(Counter::Ready, next);
         if let Some(head) = head {
-            self.tell(links, &head, frame.readers())?;
+            self.announce(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
         let mut heads = Vec::new();
@@ -249,9 +249,9 @@ impl Shared {
             (true, Some(picture)) => {
                 let size = (terms.width, terms.height);
                 let covered = Covered::find(picture, size, terms.format, terms.operation);
-                Ok(frame.head(Place::default(), covered))
+                Ok(frame.head(PictureLocation::default(), covered))
             }
-            _ => self.hear(frame, *other, Counter::Drawn, Which::Picture),
+            _ => self.receive_head(frame, *other, Counter::Drawn, Which::Picture),
         };
         frame.order.iter().map(head).collect()
     }
@@ -298,7 +298,7 @@ impl Shared {
     }
 
     /// Leaves the place in which this member's picture is to those that read it.
-    fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<Place> {
+    fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<PictureLocation> {
         let pictures = self.pictures.as_mut()?;
         let at = pictures.next;
         pictures.places[at] = Taken {
@@ -321,7 +321,7 @@ impl Shared {
         let (terms, drawn) = (frame.terms, Stored::drawn(frame.terms.format));
         let rank = frame.links.rank;
         let keeper = frame.to.unwrap_or(rank);
-        let result = self.hear(frame, keeper, Counter::Ready, Which::Result)?;
+        let result = self.receive_head(frame, keeper, Counter::Ready, Which::Result)?;
         let lost = |rank: usize| CompositeError::Lost {
             rank,
             source: mgn_fabric::Error::Closed(format!("rank {rank}")),
@@ -363,7 +363,7 @@ impl Shared {
     }
 
     /// Waits for what a member has to say of this frame, and maps the memory that it speaks of.
-    fn hear(
+    fn receive_head(
         &mut self,
         frame: &Frame<'_, '_>,
         rank: usize,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::control::HEAD_WORDS;
-use super::memory::Place;
+use super::memory::PictureLocation;
 use crate::covered::{Covered, Pixel, Rectangle};
 use crate::group::agreed::Agreed;
 
@@ -12,7 +12,7 @@ use crate::group::agreed::Agreed;
 pub(super) struct Head {
     pub frame: u32,
     pub agreed: Agreed,
-    pub place: Place,
+    pub place: PictureLocation,
     pub covered: Covered,
 }
 
@@ -50,7 +50,7 @@ impl Head {
         Head {
             frame: low(0),
             agreed: Agreed([words[1], words[2], words[3], words[4], words[5], words[14]]),
-            place: Place {
+            place: PictureLocation {
                 memory: low(6),
                 fd: high(6),
                 size: words[7],
@@ -80,7 +80,7 @@ mod tests {
         let head = Head {
             frame: 77,
             agreed: Agreed([1, 2, 3, 4, 5, u64::MAX]),
-            place: Place {
+            place: PictureLocation {
                 memory: 3,
                 fd: 9,
                 size: 1 << 40,

@@ -14,7 +14,7 @@ const ALIGN: usize = 4096;
 
 /// Where a picture is in its owner's memory: offsets in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PictureLocation {
     /// Different for each piece of memory that the owner ever had.
     pub memory: u32,
     pub fd: u32,
@@ -100,9 +100,9 @@ impl Own {
         color <= self.color && depth <= self.picture - self.color
     }
 
-    pub fn place(&self, at: usize) -> Place {
+    pub fn place(&self, at: usize) -> PictureLocation {
         let color = ALIGN + at * self.picture;
-        Place {
+        PictureLocation {
             memory: self.number,
             fd: self.fd.as_raw_fd() as u32,
             size: self.mapping.len() as u64,
@@ -128,7 +128,7 @@ impl Seen {
     ///
     /// # Errors
     /// The process has ended, or tells what is not true.
-    pub fn map(&mut self, place: Place, pid: u32, nonce: u128) -> io::Result<()> {
+    pub fn map(&mut self, place: PictureLocation, pid: u32, nonce: u128) -> io::Result<()> {
         if self.find(place).is_none() {
             let size = usize::try_from(place.size).map_err(|_| io::ErrorKind::InvalidData)?;
             let mapping = control::map(pid, place.fd, size, nonce)?;
@@ -139,7 +139,7 @@ impl Seen {
         Ok(())
     }
 
-    pub fn find(&self, place: Place) -> Option<&Mapping> {
+    pub fn find(&self, place: PictureLocation) -> Option<&Mapping> {
         let mut mapped = self.mapped.iter();
         let is_it = |(number, mapping): &&(u32, Mapping)| {
             *number == place.memory && mapping.len() as u64 == place.size
@@ -151,7 +151,7 @@ impl Seen {
 /// Where pixels of a picture are, if that is within the memory.
 fn parts(
     mapping: &Mapping,
-    place: Place,
+    place: PictureLocation,
     stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<[(*mut u8, usize); 2]> {
@@ -179,7 +179,7 @@ fn parts(
 /// from when they have counted the picture as drawn until the reader has counted it as merged.
 pub(super) unsafe fn layer<'m>(
     mapping: &'m Mapping,
-    place: Place,
+    place: PictureLocation,
     stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<Layer<'m>> {
@@ -200,7 +200,7 @@ pub(super) unsafe fn layer<'m>(
 /// No other code reads or writes them until the layer is dropped.
 pub(super) unsafe fn layer_mut<'m>(
     mapping: &'m Mapping,
-    place: Place,
+    place: PictureLocation,
     stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<LayerMut<'m>> {
@@ -256,16 +256,16 @@ mod tests {
         let own = Own::create(1, sizes(1024, STORED), 0, 0).unwrap();
         let place = own.place(0);
         let wrong = [
-            Place { color: 0, ..place },
-            Place {
+            PictureLocation { color: 0, ..place },
+            PictureLocation {
                 color: place.color + 2,
                 ..place
             },
-            Place {
+            PictureLocation {
                 depth: place.depth + 4,
                 ..place
             },
-            Place {
+            PictureLocation {
                 color: u64::MAX - 3,
                 ..place
             },

@@ -25,7 +25,7 @@ use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
 use head::Head;
-use memory::{layer_mut, sizes, Own, Place, Seen, Stored};
+use memory::{layer_mut, sizes, Own, PictureLocation, Seen, Stored};
 
 /// The number of places that a member has for its pictures. It can be this many pictures ahead of
 /// the members that read them.
@@ -193,12 +193,12 @@ impl Shared {
         let head = Head {
             frame: number,
             agreed: merging.agreed,
-            place: Place::default(),
+            place: PictureLocation::default(),
             covered: Covered::whole(width, height),
         };
         self.own(links)
             .write(Which::Result, number, &head.to_words());
-        let told = self.tell(links, &head, Vec::new());
+        let told = self.announce(links, &head, Vec::new());
         told.inspect_err(|error| self.fail(links, error))?;
         for counter in [Counter::Ready, Counter::Drawn, Counter::Merged] {
             self.own(links).set(counter, number.wrapping_add(1));
@@ -228,7 +228,7 @@ impl Shared {
     /// that place. In frames in which a member shows nothing, it does not wait. Announcements of
     /// merged pixels need no wait, because the member that keeps them has waited for those that
     /// write them.
-    fn tell(
+    fn announce(
         &mut self,
         links: &Links<'_>,
         head: &Head,

@@ -43,7 +43,7 @@ pub enum Kind {
 
 /// The attributes of a surface.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct SurfaceAttributes {
     pub kind: Kind,
     /// The requested size of a pbuffer.
     pub size: [c_int; 2],
@@ -59,10 +59,10 @@ pub struct Told {
     pub gl_colorspace: c_int,
 }
 
-impl Told {
+impl SurfaceAttributes {
     /// From the list that the surface is created with.
-    pub fn read(kind: Kind, attributes: &[(c_int, i64)]) -> Result<Told, EglError> {
-        let mut told = Told {
+    pub fn read(kind: Kind, attributes: &[(c_int, i64)]) -> Result<SurfaceAttributes, EglError> {
+        let mut told = SurfaceAttributes {
             kind,
             size: [0, 0],
             largest: false,
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn attributes_belong_to_kinds() {
-        let read = |kind, list: &[(c_int, i64)]| Told::read(kind, list).map(|t| t.size);
+        let read =
+            |kind, list: &[(c_int, i64)]| SurfaceAttributes::read(kind, list).map(|t| t.size);
         assert_eq!(read(Kind::Pbuffer, &[(WIDTH, 5)]), Ok([5, 0]));
         assert_eq!(
             read(Kind::Pbuffer, &[(WIDTH, -5)]),
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn preserving_is_a_matter_of_the_config() {
-        let mut told = Told::read(Kind::Window, &[]).unwrap();
+        let mut told = SurfaceAttributes::read(Kind::Window, &[]).unwrap();
         assert_eq!(
             told.set(SWAP_BEHAVIOR, BUFFER_PRESERVED, false),
             Err(EglError::BadMatch)

@@ -13,7 +13,7 @@ use crate::message::{FromFeed, Opening, MESSAGE_MAX};
 use crate::outbox::Outbox;
 
 /// How soon it is noticed that the viewer ends.
-const LOOK: Duration = Duration::from_millis(200);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Between looks at whether the token of a feed has been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop
     let mut refusals = Refusals::of("feeds that were refused");
     while !stop.load(Ordering::Relaxed) {
         refusals.log_report();
-        match listener.accept_timeout(LOOK) {
+        match listener.accept_timeout(STOP_CHECK_INTERVAL) {
             Ok(Some(incoming)) => {
                 let source = incoming.caller().source();
                 if let Err(why) = welcome(incoming, access, board) {
@@ -133,7 +133,7 @@ fn listen(
                 return why;
             }
         }
-        let bytes = match receiver.recv(Some(LOOK)) {
+        let bytes = match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
             Ok(None) => continue,
             Ok(Some(message)) => message.to_vec(),
             Err(error) => return error.to_string(),

@@ -9,39 +9,46 @@ use mgn_fabric::admission::{Admission, Refusals, Source};
 use tokio::task::AbortHandle;
 
 /// Connections at once.
-const MOST: usize = 128;
+const CONNECTIONS_MAX: usize = 128;
 /// How long one may last. A page is loaded in less, also over slow lines, and nothing waits for a
 /// visitor that reads nothing.
-const LONGEST: Duration = Duration::from_secs(15);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Default)]
-pub struct Visitors {
+pub struct PageConnections {
     state: Mutex<State>,
 }
 
 struct State {
     admission: Admission,
     refusals: Refusals,
-    visits: HashMap<u64, (Source, AbortHandle)>,
+    connections: HashMap<u64, (Source, AbortHandle)>,
 }
 
 /// One connection's place, which it leaves when this is dropped.
-pub struct Visit {
-    visitors: Arc<Visitors>,
+pub struct PageConnection {
+    page_connections: Arc<PageConnections>,
     number: u64,
 }
 
-impl Visitors {
+impl PageConnections {
     /// Gives a connection a place, for which another one may lose its own. `serve` starts its task.
-    pub fn admit(self: &Arc<Self>, source: Source, serve: impl FnOnce(Visit) -> AbortHandle) {
+    pub fn admit(
+        self: &Arc<Self>,
+        source: Source,
+        serve: impl FnOnce(PageConnection) -> AbortHandle,
+    ) {
         let now = Instant::now();
         let mut state = self.lock();
         let (number, lost) = state.admission.admit(source, now);
         state.end(lost, "too many came at once", now);
         drop(state);
-        let visitors = self.clone();
-        let task = serve(Visit { visitors, number });
-        self.lock().visits.insert(number, (source, task));
+        let page_connections = self.clone();
+        let task = serve(PageConnection {
+            page_connections,
+            number,
+        });
+        self.lock().connections.insert(number, (source, task));
     }
 
     /// A connection could not be accepted because the system has no room: another one loses its
@@ -79,9 +86,9 @@ impl Visitors {
 impl Default for State {
     fn default() -> State {
         State {
-            admission: Admission::new(MOST, LONGEST),
+            admission: Admission::new(CONNECTIONS_MAX, CONNECTION_TIMEOUT),
             refusals: Refusals::default(),
-            visits: HashMap::new(),
+            connections: HashMap::new(),
         }
     }
 }
@@ -89,7 +96,7 @@ impl Default for State {
 impl State {
     fn end(&mut self, lost: impl IntoIterator<Item = u64>, why: &str, now: Instant) {
         for number in lost {
-            if let Some((source, task)) = self.visits.remove(&number) {
+            if let Some((source, task)) = self.connections.remove(&number) {
                 task.abort();
                 self.refuse(source, why, now);
             }
@@ -103,10 +110,10 @@ impl State {
     }
 }
 
-impl Drop for Visit {
+impl Drop for PageConnection {
     fn drop(&mut self) {
-        let mut state = self.visitors.lock();
+        let mut state = self.page_connections.lock();
         state.admission.leave(self.number);
-        state.visits.remove(&self.number);
+        state.connections.remove(&self.number);
     }
 }

@@ -357,8 +357,8 @@ fn parts(
     sizes: &Option<Vec<i64>>,
 ) -> Vec<(u32, i64, i64)> {
     /// More points than any driver has.
-    const MOST: usize = 1 << 10;
-    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    const BINDING_POINTS_MAX: usize = 1 << 10;
+    let count = usize::try_from(count).unwrap_or(0).min(BINDING_POINTS_MAX);
     let at = |values: &Option<Vec<i64>>, n| values.as_ref().and_then(|v| v.get(n).copied());
     let part = |n: usize| match buffers.as_ref().and_then(|names| names.get(n)) {
         Some(buffer) => (
@@ -373,8 +373,8 @@ fn parts(
 
 /// Bytes of one pixel; enough for any if the format is one that no table knows.
 fn pixel(format: u32, type_: u32) -> usize {
-    const MOST: usize = 32;
-    sizes::image::pixel_bytes(format, type_).unwrap_or(MOST)
+    const PIXEL_BYTES_MAX: usize = 32;
+    sizes::image::pixel_bytes(format, type_).unwrap_or(PIXEL_BYTES_MAX)
 }
 
 /// The address of inline data of at least `bytes` bytes, or null if there is none.

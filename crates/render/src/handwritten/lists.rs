@@ -1,8 +1,8 @@
 //! Display lists, evaluators, pixel maps.
 
-use crate::hand::elements::Elements;
-use crate::hand::listed_images::Image;
-use crate::hand::split_lists::{Compiling, Step};
+use crate::handwritten::elements::Elements;
+use crate::handwritten::listed_images::Image;
+use crate::handwritten::split_lists::{Compiling, Step};
 use crate::renderer::{out, Renderer};
 use mgn_wire::gl::{GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_LIST_MODE, GL_MAX_PIXEL_MAP_TABLE};
 use mgn_wire::sizes::gets::pixel_map_counted_by;

@@ -3,7 +3,7 @@
 
 use crate::context::Api;
 use crate::egl;
-use crate::hand::split_lists::Step;
+use crate::handwritten::split_lists::Step;
 use crate::renderer::Renderer;
 use crate::srgb;
 use crate::surface::{fault, SharedSurface, Surface};
@@ -283,22 +283,22 @@ impl Renderer {
         [is_srgb, is_srgb, is_srgb, false].map(|is_srgb| Channel { is_srgb })
     }
 
-    /// Reads colours of a buffer. Leaves the keeper current.
+    /// Reads colours of a buffer. Leaves the utility context current.
     fn colors(&mut self, from: egl::Surface, area: Area) -> Result<Vec<[u8; 4]>, Fault> {
-        self.make_current(self.keeper.context, from, from)
+        self.make_current(self.utility.context, from, from)
             .map_err(fault)?;
         let mut colors = vec![[0; 4]; area.pixels()];
         let (x, y) = (area.x as i32, area.y as i32);
         let (w, h) = (area.width as i32, area.height as i32);
         let to = colors.as_mut_ptr().cast();
-        self.keeper.upright(&self.gl, || {
-            // SAFETY: the keeper's context is current; there is room for rows of 4-byte pixels.
+        self.utility.upright(&self.gl, || {
+            // SAFETY: the utility context is current; there is room for rows of 4-byte pixels.
             unsafe { (self.gl.glReadPixels)(x, y, w, h, GL_RGBA, GL_UNSIGNED_BYTE, to) };
         });
         Ok(colors)
     }
 
-    /// Writes colours to a buffer, in the keeper's context, where nothing changes them on their
+    /// Writes colours to a buffer, in the utility context, where nothing changes them on their
     /// way.
     fn put_colors(
         &mut self,
@@ -306,14 +306,14 @@ impl Renderer {
         area: Area,
         colors: &[[u8; 4]],
     ) -> Result<(), Fault> {
-        self.make_current(self.keeper.context, to, to)
+        self.make_current(self.utility.context, to, to)
             .map_err(fault)?;
         let (w, h) = (area.width as i32, area.height as i32);
         let (left, low) = (area.x as i32, area.y as i32);
         let (right, high) = (left + w, low + h);
         let (mut texture, mut framebuffer) = (0, 0);
         let gl = &self.gl;
-        // SAFETY: the keeper's context is current; the image has as many pixels of 4 bytes; both
+        // SAFETY: the utility context is current; the image has as many pixels of 4 bytes; both
         // objects are its own and end here.
         unsafe {
             (gl.glGenTextures)(1, &mut texture);

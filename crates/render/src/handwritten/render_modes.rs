@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 /// The most words that selection or feedback may write. A program that names a larger buffer
 /// overflows it here.
-const MOST: usize = 1 << 24;
+const WORDS_MAX: usize = 1 << 24;
 
 /// Memory that the driver writes words to. The driver may keep the address of each piece until the
 /// context ends, even after commands that gave it another one. So no piece is freed before, and a
@@ -22,7 +22,7 @@ pub(crate) struct Words {
 impl Words {
     /// Memory for `size` words, and how many it is.
     fn room(&mut self, size: i32) -> (*mut u32, i32) {
-        let size = usize::try_from(size).unwrap_or(0).min(MOST);
+        let size = usize::try_from(size).unwrap_or(0).min(WORDS_MAX);
         let have = self.pieces.last().map_or(0, |piece| piece.len());
         if size > have {
             self.pieces.push(zeros(size.next_power_of_two()));

@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread that waits for the speaker gives other threads to find out that it is lost.
-const MOMENT: Duration = Duration::from_secs(1);
-const STEP: Duration = Duration::from_millis(2);
+const LOSS_TIMEOUT: Duration = Duration::from_secs(1);
+const LOSS_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// Room for commands of our own.
 const COMMAND_BYTES: usize = 64;
 /// The longest reason why there is no snapshot.
 const WHY_BYTES: u32 = 4096;
 /// A snapshot that has ended this number of renderers is not requested from the next.
-const GIVERS: u32 = 2;
+const GIVERS_MAX: u32 = 2;
 
-pub struct Several {
+pub struct WallRenderers {
     /// Whether the session ends with the first renderer that is lost. In a window that programs
     /// share, they do not lose it at the same point of their streams, and none could give another
     /// what all have drawn.
@@ -57,16 +57,16 @@ pub enum NoSuccessor {
     Never(String),
 }
 
-impl Several {
+impl WallRenderers {
     /// Those of a shared window are sent a copy each, one after the other: if each program waits
     /// for room at the first renderer before it sends to the second, none waits in a circle.
-    pub fn new(mut all: Vec<Renderer>, is_window_shared: bool) -> Result<Several, Error> {
+    pub fn new(mut all: Vec<Renderer>, is_window_shared: bool) -> Result<WallRenderers, Error> {
         let longest = all.iter().map(|r| r.sender.message_max()).min();
         let multicast = Multicast::new(longest.unwrap_or(0))?;
         for renderer in all.iter_mut().filter(|_| !is_window_shared) {
             renderer.member = multicast.join(&renderer.sender)?;
         }
-        Ok(Several {
+        Ok(WallRenderers {
             needs_all: is_window_shared,
             multicast,
             order: Mutex::new(0),
@@ -148,7 +148,7 @@ impl Several {
         for (tile, renderer) in all.iter().enumerate() {
             let Some(renderer) = renderer else { continue };
             // SAFETY: written to the message's own encoder.
-            let told = renderer.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
+            let told = renderer.send_command(|e| unsafe { e.mgn_speaker(speaker as u32) });
             if let Err(error) = told {
                 self.seats().vacate(tile);
                 broken = Some(error);
@@ -199,9 +199,9 @@ impl Several {
                 Err(NoAnswer::GivenUp) if given_up() => return Err(NoAnswer::GivenUp),
                 Err(why) => why,
             };
-            let limit = Instant::now() + MOMENT;
+            let limit = Instant::now() + LOSS_TIMEOUT;
             while self.seats().is_speaker(tile) && !given_up() && Instant::now() < limit {
-                std::thread::sleep(STEP);
+                std::thread::sleep(LOSS_CHECK_INTERVAL);
             }
             if self.seats().is_speaker(tile) && self.leave(tile) == 0 {
                 return Err(why);
@@ -251,9 +251,9 @@ impl Several {
         let mut order = self.order();
         let (speaker, left) = {
             let seats = self.seats();
-            if seats.givers_lost == GIVERS {
+            if seats.givers_lost == GIVERS_MAX {
                 return Err(NoSuccessor::Never(format!(
-                    "{GIVERS} renderers were lost, one after the other, while they gave snapshots"
+                    "{GIVERS_MAX} renderers were lost, one after the other, while they gave snapshots"
                 )));
             }
             (seats.speaker, seats.all[seats.speaker].clone())
@@ -263,7 +263,7 @@ impl Several {
         let mut told = 0u32;
         for part in 0.. {
             // Its message is not counted.
-            let asked = left.tell(|e| {
+            let asked = left.send_command(|e| {
                 // SAFETY: written to the message's own encoder.
                 unsafe { e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32) };
             });
@@ -302,7 +302,7 @@ impl Several {
             frames,
         } = *new;
         // SAFETY: written to the message's own encoder.
-        let named = renderer.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
+        let named = renderer.send_command(|e| unsafe { e.mgn_speaker(speaker as u32) });
         named.map_err(broken)?;
         told = told.wrapping_add(1);
         renderer.ahead = told.wrapping_sub(*order);
@@ -396,7 +396,7 @@ impl Renderer {
     }
 
     /// Sends a command to this renderer only.
-    fn tell(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Error> {
+    fn send_command(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Error> {
         let mut room = self.sender.reserve(MESSAGE_HEADER + COMMAND_BYTES)?;
         let used = message(&mut room, 0, COMMAND_BYTES, write);
         self.sender.commit(&mut room, used)
@@ -422,7 +422,7 @@ impl Renderer {
 
 #[cfg(test)]
 mod tests {
-    use super::{longest_there, NoSuccessor, Renderer, Several, Successor};
+    use super::{longest_there, NoSuccessor, Renderer, Successor, WallRenderers};
     use crate::replies::Replies;
     use mgn_fabric::{Address, Config, Connection, Listener, Transport};
     use mgn_wire::{ops::MGN_SNAPSHOT, MESSAGE_HEADER};
@@ -467,7 +467,7 @@ mod tests {
         Renderer::new(sender, Some(Replies::new(receiver)), [0; 16])
     }
 
-    fn fill(several: &Several, tile: usize) -> Result<(), NoSuccessor> {
+    fn fill(several: &WallRenderers, tile: usize) -> Result<(), NoSuccessor> {
         let new = Successor {
             renderer: renderer(0),
             frames: giver(0).split(),
@@ -478,7 +478,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "connects sockets")]
     fn another_gives_what_a_lost_one_was_to_give() {
-        let several = Several::new([0, 1, 0, 9, 0].map(renderer).into(), false).unwrap();
+        let several = WallRenderers::new([0, 1, 0, 9, 0].map(renderer).into(), false).unwrap();
         several.leave(4);
         let not_now = |tile| matches!(fill(&several, tile), Err(NoSuccessor::NotNow(_)));
         assert!(not_now(4));
@@ -497,7 +497,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "connects sockets")]
     fn a_shared_window_needs_all_its_renderers() {
-        let several = |is_shared| Several::new([0, 0].map(renderer).into(), is_shared).unwrap();
+        let several =
+            |is_shared| WallRenderers::new([0, 0].map(renderer).into(), is_shared).unwrap();
         assert_eq!(several(false).leave(1), 1);
         assert_eq!(several(true).leave(1), 0);
     }

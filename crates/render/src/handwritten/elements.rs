@@ -22,7 +22,7 @@ pub(crate) struct Elements {
 }
 
 /// Where an array lies in its buffer.
-struct Place {
+struct ArrayLayout {
     buffer: u32,
     start: i64,
     stride: i64,
@@ -89,7 +89,7 @@ impl Renderer {
             return self.renders() || self.have_storage(&buffers);
         }
         let places = in_buffers.map(|source| {
-            let place = Place {
+            let place = ArrayLayout {
                 buffer: source.buffer,
                 start: source.pointer as i64,
                 stride: source.stride.into(),
@@ -98,7 +98,7 @@ impl Renderer {
             };
             place.tight()
         });
-        let places: Vec<Place> = places.collect();
+        let places: Vec<ArrayLayout> = places.collect();
         let buffer = self.element_buffer();
         self.unheard(|r| {
             let ends = places.iter().map(|place| r.end_of(place));
@@ -188,7 +188,7 @@ impl Renderer {
 
     /// A part of a buffer; none if it is not all there.
     pub(super) fn contents(&mut self, buffer: u32, offset: u64, bytes: i64) -> Option<Vec<u8>> {
-        let all = Place {
+        let all = ArrayLayout {
             buffer,
             start: i64::try_from(offset).ok()?,
             stride: 1,
@@ -250,7 +250,7 @@ impl Renderer {
         }
         self.unheard(|r| {
             r.error();
-            let places: Vec<Place> = bits(enabled).map(|a| r.place(a, unit)).collect();
+            let places: Vec<ArrayLayout> = bits(enabled).map(|a| r.place(a, unit)).collect();
             let ends = places.iter().map(|place| r.end_of(place));
             let end = ends.min().unwrap_or(0);
             let restart = r.restart();
@@ -270,7 +270,7 @@ impl Renderer {
     }
 
     /// The first element of an array that is not in its buffer.
-    fn end_of(&self, place: &Place) -> i64 {
+    fn end_of(&self, place: &ArrayLayout) -> i64 {
         // The name of a buffer that was deleted may be another's now.
         if self
             .names
@@ -316,13 +316,13 @@ impl Renderer {
         self.unheard(|r| {
             r.error();
             let place = |&attribute: &u8| (attribute, r.place(attribute, unit));
-            let places: Vec<(u8, Place)> = arrays.iter().map(place).collect();
+            let places: Vec<(u8, ArrayLayout)> = arrays.iter().map(place).collect();
             // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
             // The name of a buffer that was deleted may be another's now.
             let deleted = &r.names.shared.deleted_buffers;
             let lies_in_one =
-                |place: &Place| place.buffer != 0 && !deleted.contains_key(&place.buffer);
+                |place: &ArrayLayout| place.buffer != 0 && !deleted.contains_key(&place.buffer);
             let places = places.into_iter().filter(|(_, place)| lies_in_one(place));
             places
                 .map(|(attribute, place)| Source {
@@ -340,7 +340,7 @@ impl Renderer {
         })
     }
 
-    fn place(&self, attribute: u8, unit: u32) -> Place {
+    fn place(&self, attribute: u8, unit: u32) -> ArrayLayout {
         if attribute >= attr::GENERIC {
             return self.generic_place(u32::from(attribute - attr::GENERIC));
         }
@@ -417,7 +417,7 @@ impl Renderer {
             unsafe { (self.gl.glGetPointerv)(pointer, &mut start) };
             let size = size.unwrap_or_else(|pname| self.driver_integer(pname));
             let type_ = type_.unwrap_or_else(|pname| self.driver_integer(pname) as u32);
-            let place = Place {
+            let place = ArrayLayout {
                 buffer: self.driver_integer(buffer) as u32,
                 start: start as i64,
                 stride: self.driver_integer(stride).into(),
@@ -433,7 +433,7 @@ impl Renderer {
         }
     }
 
-    fn generic_place(&self, index: u32) -> Place {
+    fn generic_place(&self, index: u32) -> ArrayLayout {
         let ask = |pname| {
             let mut values = [0i32; 4];
             // SAFETY: the context is current; at most four numbers are written.
@@ -455,7 +455,7 @@ impl Renderer {
                     &mut start,
                 );
             }
-            let place = Place {
+            let place = ArrayLayout {
                 buffer,
                 start: start as i64,
                 stride: ask(GL_VERTEX_ATTRIB_ARRAY_STRIDE).into(),
@@ -473,7 +473,7 @@ impl Renderer {
             (self.gl.glGetIntegeri_v)(GL_VERTEX_BINDING_STRIDE, point, stride.as_mut_ptr());
         }
         let within = i64::from(ask(GL_VERTEX_ATTRIB_RELATIVE_OFFSET));
-        Place {
+        ArrayLayout {
             buffer,
             start: offset[0].saturating_add(within),
             // A binding point's stride of 0 is one.
@@ -484,14 +484,14 @@ impl Renderer {
     }
 }
 
-impl Place {
+impl ArrayLayout {
     /// A pointer's stride of 0 stands for elements side by side.
-    fn tight(self) -> Place {
+    fn tight(self) -> ArrayLayout {
         let stride = match self.stride {
             0 => self.own_bytes().unwrap_or(-1),
             stride => stride,
         };
-        Place { stride, ..self }
+        ArrayLayout { stride, ..self }
     }
 
     fn own_bytes(&self) -> Option<i64> {

@@ -1,4 +1,4 @@
-//! The ways by which pictures come together.
+//! The kinds of groups, by how pictures come together.
 
 use std::time::Duration;
 
@@ -7,28 +7,30 @@ use mgn_fabric::job::Member;
 
 /// How members reach each other's pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum GroupKind {
     Memory,
     Messages,
     /// This many ranks share memory, in order of rank; the next ones behave as on another host.
     Hosts(usize),
 }
 
-impl By {
+impl GroupKind {
     pub fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
         let group = match self {
-            By::Memory => Group::new(member, number, patience),
-            By::Messages => Group::on_simulated_host(member, number, patience, member.rank()),
-            By::Hosts(ranks) => {
+            GroupKind::Memory => Group::new(member, number, patience),
+            GroupKind::Messages => {
+                Group::on_simulated_host(member, number, patience, member.rank())
+            }
+            GroupKind::Hosts(ranks) => {
                 let host = member.rank() / ranks as u32;
                 Group::on_simulated_host(member, number, patience, host)
             }
         };
         let group = group.unwrap();
         let hosts = match self {
-            By::Memory => 1,
-            By::Messages => group.size(),
-            By::Hosts(ranks) => group.size().div_ceil(ranks),
+            GroupKind::Memory => 1,
+            GroupKind::Messages => group.size(),
+            GroupKind::Hosts(ranks) => group.size().div_ceil(ranks),
         };
         assert_eq!(group.hosts(), hosts);
         group

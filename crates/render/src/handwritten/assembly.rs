@@ -1,7 +1,7 @@
 //! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and
 //! ATI_fragment_shader.
 
-use crate::names::{Class, MOST};
+use crate::names::{Class, OBJECTS_MAX};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 use std::ffi::CStr;
@@ -106,7 +106,7 @@ impl Renderer {
         range: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        if first == 0 || range as usize > MOST || first.checked_add(range).is_none() {
+        if first == 0 || range as usize > OBJECTS_MAX || first.checked_add(range).is_none() {
             return Err(Fault::refused("unknown names of fragment shaders"));
         }
         let names: Vec<u32> = (first..first + range).collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// The facts about a list that must be known before it is called.
 #[derive(Debug, Default, PartialEq)]
-pub struct Sure {
+pub struct PredictableList {
     /// Tells definitions of lists apart.
     pub number: u32,
     /// Whether it draws.
@@ -24,8 +24,8 @@ pub struct Sure {
 
 /// The list under compilation, as long as it holds only such commands.
 #[derive(Default)]
-pub struct Judged {
-    sure: Sure,
+pub struct PredictableBuilder {
+    list: PredictableList,
     is_inside: bool,
     /// Attributes that it has pushed and not popped. Those that were pushed before it may bring
     /// anything back.
@@ -142,7 +142,7 @@ fn is_special_factor(factor: u32) -> bool {
     )
 }
 
-impl Judged {
+impl PredictableBuilder {
     /// Follows records that the list goes on with. None if one of them cannot be judged.
     pub fn follow(&mut self, records: &[u8]) -> Option<()> {
         let mut at = 0;
@@ -159,7 +159,7 @@ impl Judged {
         match kind(op) {
             Kind::Begins if !self.is_inside && word(1)? <= gl::GL_POLYGON => {
                 self.is_inside = true;
-                self.sure.draws = true;
+                self.list.draws = true;
                 return Some(());
             }
             Kind::Ends if self.is_inside => {
@@ -173,7 +173,7 @@ impl Judged {
         }
         let is_right = match op {
             ops::GL_CALL_LIST => {
-                self.sure.calls.insert(word(1)?);
+                self.list.calls.insert(word(1)?);
                 word(1)? != 0
             }
             ops::GL_PUSH_ATTRIB => {
@@ -192,11 +192,11 @@ impl Judged {
             ),
             ops::GL_BLEND_FUNC => !is_special_factor(word(1)?) && !is_special_factor(word(2)?),
             ops::GL_RECTF => {
-                self.sure.draws = true;
+                self.list.draws = true;
                 true
             }
             ops::GL_BITMAP => {
-                self.sure.draws_pixels = true;
+                self.list.draws_pixels = true;
                 word(1)? as i32 >= 0 && word(2)? as i32 >= 0
             }
             _ => true,
@@ -205,9 +205,9 @@ impl Judged {
     }
 
     /// The facts about the list that ends here.
-    pub fn end(mut self, number: u32) -> Option<Sure> {
-        self.sure.number = number;
-        (!self.is_inside && self.pushed == 0).then_some(self.sure)
+    pub fn end(mut self, number: u32) -> Option<PredictableList> {
+        self.list.number = number;
+        (!self.is_inside && self.pushed == 0).then_some(self.list)
     }
 }
 
@@ -216,8 +216,8 @@ mod tests {
     use super::*;
 
     /// The facts about a list of these commands with their first arguments.
-    fn judged(commands: &[(u16, &[u32])]) -> Option<Sure> {
-        let mut judged = Judged::default();
+    fn judged(commands: &[(u16, &[u32])]) -> Option<PredictableList> {
+        let mut judged = PredictableBuilder::default();
         for (op, arguments) in commands {
             let header = u32::from(*op) | (1 + arguments.len() as u32) << 16;
             let words = [header].into_iter().chain(arguments.iter().copied());
@@ -233,14 +233,14 @@ mod tests {
         const PUSH: (u16, &[u32]) = (ops::GL_PUSH_ATTRIB, &[1]);
         const POP: (u16, &[u32]) = (ops::GL_POP_ATTRIB, &[]);
         let call = (ops::GL_CALL_LIST, &[5][..]);
-        let sure = judged(&[PUSH, BEGIN, (ops::GL_VERTEX2F, &[0, 0]), END, POP, call]);
-        let expected = Sure {
+        let list = judged(&[PUSH, BEGIN, (ops::GL_VERTEX2F, &[0, 0]), END, POP, call]);
+        let expected = PredictableList {
             number: 7,
             draws: true,
             draws_pixels: false,
             calls: BTreeSet::from([5]),
         };
-        assert_eq!(sure, Some(expected));
+        assert_eq!(list, Some(expected));
         let others: [&[(u16, &[u32])]; 11] = [
             &[BEGIN],
             &[END],

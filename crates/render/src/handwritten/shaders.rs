@@ -144,11 +144,11 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         /// More shaders than a program's stages, and more than any program attaches.
-        const MOST: i32 = 4096;
+        const ATTACHED_SHADERS_MAX: i32 = 4096;
         let program = self.name(Class::Program, program);
-        let most = max_count.min(MOST);
+        let most = max_count.min(ATTACHED_SHADERS_MAX);
         let mut count = 0;
-        let mut shaders = vec![0; MOST as usize];
+        let mut shaders = vec![0; ATTACHED_SHADERS_MAX as usize];
         // SAFETY: there is room for `most` names; a negative number is refused.
         unsafe { (self.gl.glGetAttachedShaders)(program, most, &mut count, shaders.as_mut_ptr()) };
         shaders.truncate(count.max(0) as usize);

@@ -77,9 +77,9 @@ impl Renderer {
         let most = self.driver_integer(GL_MAX_DEBUG_LOGGED_MESSAGES);
         cx.debug.start(output, most.max(1) as usize);
         let user = Arc::as_ptr(&cx.debug).cast::<c_void>();
-        // SAFETY: the context is current; `heard` has the type that the driver calls, and the
+        // SAFETY: the context is current; `on_message` has the type that the driver calls, and the
         // context keeps `user`.
-        unsafe { (self.gl.glDebugMessageCallback)(Debug::heard as *mut c_void, user) };
+        unsafe { (self.gl.glDebugMessageCallback)(Debug::on_message as *mut c_void, user) };
         if Debug::knows_error_id() {
             return;
         }

@@ -53,7 +53,7 @@ const NAMES: &[(u32, Class)] = &[
 ];
 
 /// Lists are at most this long; the longest is that of compressed formats.
-const LONGEST: usize = 1 << 14;
+const LIST_MAX: usize = 1 << 14;
 
 macro_rules! format_queries {
     ($($name:ident = $gl:ident: $type:ty, $fillings:expr;)*) => {$(
@@ -132,7 +132,7 @@ impl Renderer {
             reply.array(&[value as i32], data_count);
             return Ok(());
         }
-        let mut data = out::<i32>(data_count, LONGEST)?;
+        let mut data = out::<i32>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetIntegerv)(pname, data.as_mut_ptr()) };
@@ -151,7 +151,7 @@ impl Renderer {
             reply.array(&[value], data_count);
             return Ok(());
         }
-        let mut data = out::<i64>(data_count, LONGEST)?;
+        let mut data = out::<i64>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetInteger64v)(pname, data.as_mut_ptr()) };
@@ -170,7 +170,7 @@ impl Renderer {
             reply.array(&[value as f32], data_count);
             return Ok(());
         }
-        let mut data = out::<f32>(data_count, LONGEST)?;
+        let mut data = out::<f32>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetFloatv)(pname, data.as_mut_ptr()) };
@@ -189,7 +189,7 @@ impl Renderer {
             reply.array(&[value as f64], data_count);
             return Ok(());
         }
-        let mut data = out::<f64>(data_count, LONGEST)?;
+        let mut data = out::<f64>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetDoublev)(pname, data.as_mut_ptr()) };
@@ -210,7 +210,7 @@ impl Renderer {
             reply.array(&[fixed], data_count);
             return Ok(());
         }
-        let mut data = out::<i32>(data_count, LONGEST)?;
+        let mut data = out::<i32>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetFixedv)(pname, data.as_mut_ptr()) };
@@ -229,7 +229,7 @@ impl Renderer {
             reply.array(&[u8::from(value != 0)], data_count);
             return Ok(());
         }
-        let mut data = out::<u8>(data_count, LONGEST)?;
+        let mut data = out::<u8>(data_count, LIST_MAX)?;
         self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetBooleanv)(pname, data.as_mut_ptr()) };

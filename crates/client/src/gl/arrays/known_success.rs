@@ -1,8 +1,8 @@
 //! Draws that certainly raise no error, so that glGetError after them need not ask the server.
 
 use crate::context::Context;
-use crate::gl::claims::On;
-use crate::shadow::claims::Claim;
+use crate::gl::known_success::Dependency;
+use crate::shadow::known_success::SuccessKey;
 use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 
@@ -18,39 +18,39 @@ impl Context {
         send: impl FnOnce(&mut Context),
     ) {
         // A program that never asks for errors need not pay for this.
-        if !checked || !self.gl.claims.are_wanted() {
+        if !checked || !self.gl.known_success.is_wanted() {
             return send(self);
         }
         let before = self.enc.doubt;
-        let sure = self.draw_is_sure(mode);
-        let claim = match sure {
+        let is_infallible = self.draw_cannot_fail(mode);
+        let success_key = match is_infallible {
             true => None,
-            false => self.draw_claim(what, mode),
+            false => self.draw_success_key(what, mode),
         };
         send(self);
-        match sure {
+        match is_infallible {
             true => self.enc.doubt = before,
-            false => self.claimed(before, claim),
+            false => self.record_sent(before, success_key),
         }
     }
 
     /// A primitive of `mode` is begun.
     pub fn drawing_begins(&mut self, mode: u32, op: u16) {
         let before = std::mem::replace(&mut self.enc.doubt, op);
-        if !self.gl.claims.are_wanted() {
+        if !self.gl.known_success.is_wanted() {
             return;
         }
-        if self.draw_is_sure(mode) {
+        if self.draw_cannot_fail(mode) {
             self.enc.doubt = before;
         } else {
-            let claim = self.draw_claim([op.into(), 0], mode);
-            self.claimed(before, claim);
+            let success_key = self.draw_success_key([op.into(), 0], mode);
+            self.record_sent(before, success_key);
         }
     }
 
     /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or
     /// pbuffer, with nothing about that could forbid it.
-    pub fn draw_is_sure(&self, mode: u32) -> bool {
+    pub fn draw_cannot_fail(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
         self.gl.is_compat()
@@ -65,9 +65,10 @@ impl Context {
             && off(gl::GL_FRAGMENT_PROGRAM_ARB)
     }
 
-    /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on
-    /// what is drawn to, and on little else. None where the rest is out of the ordinary.
-    pub fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
+    /// The key under which a draw's success is noted: it depends on the program and the units of
+    /// its samplers, on what is drawn to, and on little else. None where the rest is out of the
+    /// ordinary.
+    pub fn draw_success_key(&self, what: [u32; 2], mode: u32) -> Option<SuccessKey> {
         let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
         if objects.draws_specially()
             || self.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
@@ -93,16 +94,19 @@ impl Context {
                 false => state.is_enabled(gl::GL_BLEND)?.into(),
             },
         ];
-        let mut claim =
-            self.circumstances(what[0] as u16, &arguments, &[On::Program, On::Drawing])?;
+        let mut success_key = self.circumstances(
+            what[0] as u16,
+            &arguments,
+            &[Dependency::Program, Dependency::Drawing],
+        )?;
         match objects.program_in_use()? {
             0 => {}
             program => self
                 .gl
                 .shared
                 .programs()
-                .put_integers(program, &mut claim)?,
+                .put_integers(program, &mut success_key)?,
         }
-        Some(claim)
+        Some(success_key)
     }
 }

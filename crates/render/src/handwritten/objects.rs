@@ -1,7 +1,7 @@
 //! Objects that a program generates, deletes and waits for.
 
 use crate::generated::driver::Gl;
-use crate::names::{Class, Sync, MOST};
+use crate::names::{Class, Sync, OBJECTS_MAX};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 
@@ -184,7 +184,7 @@ impl Renderer {
         let n = usize::try_from(n)
             .unwrap_or(0)
             .min(count as usize)
-            .min(MOST);
+            .min(OBJECTS_MAX);
         let mut drivers = vec![0; n];
         self.generate(class, &mut drivers);
         let mut names = Vec::with_capacity(n);
@@ -226,7 +226,7 @@ impl Renderer {
         name: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        if name == 0 || self.names.shared.syncs.len() >= MOST {
+        if name == 0 || self.names.shared.syncs.len() >= OBJECTS_MAX {
             return Err(Fault::refused("a fence without a name, or one too many"));
         }
         // SAFETY: the context is current.
