@@ -96,7 +96,7 @@ fn settings_are_tried() {
     // A run cannot be continued with other options.
     folder.refuses(&noise, &["eager_shm"]);
     folder.refuses(&["--set", "eager=9K"], &["\"eager\"", "eager_shm"]);
-    folder.refuses(&["--set", "chunks=few"], &["chunks", "no number"]);
+    folder.refuses(&["--set", "chunks=few"], &["chunks", "not a number"]);
 }
 
 #[test]

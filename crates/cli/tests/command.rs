@@ -705,7 +705,7 @@ fn settings_are_measured_and_written() {
         );
     }
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing else");
-    refuses(&["tune-partner"], 1, &["mgn tune starts"]);
+    refuses(&["tune-partner"], 1, &["mgn tune has started"]);
 }
 
 #[test]

@@ -142,7 +142,8 @@ impl fmt::Debug for Message {
     }
 }
 
-/// A block with received bytes, which returns to its `receive_pool` when its last message is dropped.
+/// A block with received bytes, which returns to its `receive_pool` when its last message is
+/// dropped.
 pub(crate) struct Filled {
     block: Option<Block>,
     /// The block's home, and whether the block is that of a long message.

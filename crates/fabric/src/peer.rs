@@ -129,7 +129,11 @@ impl Peer {
 
     /// Whether the peer has closed or died, as far as this is known without waiting.
     pub(crate) fn gone(&self) -> bool {
-        self.ended() || peer::hung_up(&self.line) || self.silent()
+        let is_gone = match &self.pidfd {
+            Some(pidfd) => peer::hung_up_or_ended(&self.line, pidfd),
+            None => peer::hung_up(&self.line),
+        };
+        is_gone || self.silent()
     }
 
     /// Whether we notice the end of the peer's process even if other processes hold its socket.

@@ -61,24 +61,29 @@ pub fn pidfd_of(pid: u32) -> io::Result<Option<OwnedFd>> {
 
 /// Whether the other end of a connected socket has closed it, without waiting and without reading.
 pub fn hung_up(socket: impl AsFd) -> bool {
-    ready(socket, PollFlags::RDHUP)
+    any_ready(&mut [PollFd::new(&socket, PollFlags::RDHUP)])
 }
 
 /// Whether the process behind a pidfd has ended.
 pub fn ended(pidfd: impl AsFd) -> bool {
-    ready(pidfd, PollFlags::IN)
+    any_ready(&mut [PollFd::new(&pidfd, PollFlags::IN)])
 }
 
-fn ready(fd: impl AsFd, wanted: PollFlags) -> bool {
-    let mut fds = [PollFd::new(&fd, wanted)];
+/// Whether one of both is the case, with a single system call.
+pub fn hung_up_or_ended(socket: impl AsFd, pidfd: impl AsFd) -> bool {
+    any_ready(&mut [
+        PollFd::new(&socket, PollFlags::RDHUP),
+        PollFd::new(&pidfd, PollFlags::IN),
+    ])
+}
+
+/// Whether an event that was asked for, or an error, is there at one of the descriptors.
+fn any_ready(fds: &mut [PollFd<'_>]) -> bool {
     let now = Timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    matches!(rustix::event::poll(&mut fds, Some(&now)), Ok(1..))
-        && fds[0]
-            .revents()
-            .intersects(wanted | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+    matches!(rustix::event::poll(fds, Some(&now)), Ok(1..))
 }
 
 fn option<T>(socket: impl AsFd, name: libc::c_int, value: &mut T) -> io::Result<()> {

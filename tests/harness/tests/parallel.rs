@@ -256,7 +256,7 @@ fn commands_that_make_no_sense_raise_errors() {
             .all("errors", "mistakes", 2, mistake("errors"))
             .well();
         let expected = "== mistakes\n\
-            a barrier for none: GL_INVALID_VALUE\n\
+            a barrier for zero processes: GL_INVALID_VALUE\n\
             a barrier for another number: GL_INVALID_OPERATION\n\
             a semaphore of another value: GL_INVALID_OPERATION\n\
             an unknown barrier: GL_INVALID_OPERATION\n\

@@ -163,8 +163,8 @@ impl Endpoint {
         self.shared.send(to, head, memory_of(pieces), how)
     }
 
-    /// Sends a message and waits until its memory may be used again, or with [`SendOptions::sync`] until
-    /// the receiver has it.
+    /// Sends a message and waits until its memory may be used again, or with [`SendOptions::sync`]
+    /// until the receiver has it.
     ///
     /// # Errors
     /// [`Error::Closed`], and errors of the transport.

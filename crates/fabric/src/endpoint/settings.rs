@@ -131,13 +131,14 @@ const EAGER_MIN: usize = 64;
 const CHUNKS_MIN: usize = 4;
 const HELD_MIN: usize = 64 << 10;
 
-/// This number of links gets all the configured shared memory (`LANES_WITH_FULL_ROOM`), or all the configured
-/// space for waiting messages over sockets (`SOCKET_LINKS_WITH_FULL_ROOM`). More links together get as much as this
-/// number of links.
+/// This number of links gets all the configured shared memory (`LANES_WITH_FULL_ROOM`), or all the
+/// configured space for waiting messages over sockets (`SOCKET_LINKS_WITH_FULL_ROOM`). More links
+/// together get as much as this number of links.
 const LANES_WITH_FULL_ROOM: usize = 4;
 const SOCKET_LINKS_WITH_FULL_ROOM: usize = 2;
 
-/// If fewer than `CHUNKS_PREFERRED` chunks would fit, chunks get smaller, down to `CHUNK_PREFERRED_MIN`.
+/// If fewer than `CHUNKS_PREFERRED` chunks would fit, chunks get smaller, down to
+/// `CHUNK_PREFERRED_MIN`.
 const CHUNKS_PREFERRED: usize = 8;
 const CHUNK_PREFERRED_MIN: usize = 16 << 10;
 

@@ -40,8 +40,8 @@ const ANSWERS_MAX: usize = 1 << 18;
 /// The maximum number of frames read from a link whose peer is gone. A link cannot hold as many.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// The number of frames read from one link before the next link has its turn; `FRAMES_PER_CROWDED_TURN`
-/// applies while many links wait.
+/// The number of frames read from one link before the next link has its turn;
+/// `FRAMES_PER_CROWDED_TURN` applies while many links wait.
 const FRAMES_PER_TURN: usize = 32;
 const FRAMES_PER_CROWDED_TURN: usize = 4;
 
