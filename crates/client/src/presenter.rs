@@ -22,7 +22,7 @@ use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XD
 use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, Release, HEADER};
 use mgn_wire::End;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +53,7 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
         targets: HashMap::new(),
         parts: BTreeMap::new(),
         barrier: Barrier::new(),
+        late: BTreeSet::new(),
         spare: Vec::new(),
     }));
     let _signals = Signals::block_all();
@@ -190,6 +191,8 @@ struct Presenter {
     parts: BTreeMap<Release, Vec<Option<Part>>>,
     /// Those that are.
     barrier: Barrier<Vec<Option<Part>>>,
+    /// Parts of frames that were complete without them, which servers were told to show, by tile.
+    late: BTreeSet<(usize, Release)>,
     /// Memory for pictures that are unpacked or put together.
     spare: Vec<Vec<u8>>,
 }
@@ -203,7 +206,14 @@ impl Presenter {
         let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
         let is_finished = finished.is_some_and(|finished| !is_later(frame.frame, finished));
         if is_finished || self.barrier.holds(frame) {
-            // Nothing has waited for it.
+            // Nothing has waited for it. Its server keeps only a few pictures before it waits until
+            // they are shown. A renderer that is new has drawn many such frames while it caught
+            // up, and would wait for ever. A composited frame was shown without its server, which
+            // must not show this program's share alone.
+            if part.header.kept && self.session.composite.is_none() {
+                self.late.insert((tile, frame));
+                let _ = self.senders[tile].send(&frame.encode());
+            }
             return;
         }
         let tiles = self.seats.len();
@@ -216,6 +226,7 @@ impl Presenter {
     /// The renderer of `tile` is lost: frames no longer wait for its parts.
     fn leave(&mut self, tile: usize) {
         self.seats[tile] = Seat::Lost;
+        self.late.retain(|(late, _)| *late != tile);
         self.barrier.lose(tile);
         for parts in self.parts.values_mut() {
             // The parts that its server should have shown are lost with it.
@@ -230,7 +241,7 @@ impl Presenter {
 
     /// The server of `tile` says that it shows a frame. Returns whether it was to.
     fn shown(&mut self, tile: usize, frame: Release) -> bool {
-        let is_right = self.barrier.shown(tile, frame);
+        let is_right = self.late.remove(&(tile, frame)) || self.barrier.shown(tile, frame);
         self.go_on();
         is_right
     }
