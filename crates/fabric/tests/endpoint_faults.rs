@@ -1,4 +1,4 @@
-//! Endpoints in several real processes, of which one is killed, is stopped, loses its network,
+//! Endpoints in several real processes. One process is killed, is stopped, loses its network,
 //! forks, runs out of descriptors or memory, or belongs to another user. The other process is this
 //! test program again, running [`child`] in a role.
 
@@ -34,9 +34,10 @@ fn impatient() -> Settings {
 /// The length of a reserved message.
 const LONG: usize = 1 << 20;
 
-/// A message that takes long to send: `TIMES` pieces of `PIECE` bytes.
+/// A message that takes at least ten seconds to send: `TIMES` pieces of `PIECE` bytes. On a slow
+/// machine, the sends that the test begins after it take several seconds.
 const TIMES: usize = 4096;
-const PIECE: usize = 8 << 20;
+const PIECE: usize = 64 << 20;
 
 /// These tests count descriptors and mappings, so only one may run at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -199,7 +200,8 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         };
         thread::sleep(Duration::from_millis(150));
         thread::scope(|scope| {
-            let peek = || endpoint.peek(&Wanted::new(link, 6), Some(PATIENCE));
+            // The calls of `test` below take seconds, because each of them sends and receives, too.
+            let peek = || endpoint.peek(&Wanted::new(link, 6), Some(6 * PATIENCE));
             let waits = scope.spawn(peek);
             thread::sleep(Duration::from_millis(50));
             let first: Vec<_> = pending[..4].to_vec();
