@@ -107,7 +107,7 @@ struct Pending {
 }
 
 impl Admission {
-    /// Makes `places` places, each of which a connection may hold for at most `patience`.
+    /// Makes `places` places. A connection may hold a place for at most `patience`.
     pub fn new(places: usize, patience: Duration) -> Admission {
         Admission {
             places: places.max(1),

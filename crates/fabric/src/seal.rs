@@ -66,7 +66,7 @@ const IV: usize = 12;
 struct Out {
     secrets: Secrets,
     encrypter: Box<dyn MessageEncrypter>,
-    /// Records of which `sent` bytes have been sent.
+    /// Encrypted records. Their first `sent` bytes have been sent.
     records: Vec<u8>,
     sent: usize,
     /// The number of plaintext bytes in `records`.

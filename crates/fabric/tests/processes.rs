@@ -1,4 +1,4 @@
-//! Two real processes, one of which is killed, is stopped, or misbehaves. The other process is this
+//! Two real processes. One is killed, is stopped, or misbehaves. The other process is this
 //! test program again, running [`child`] in a role.
 
 mod support;

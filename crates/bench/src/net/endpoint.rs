@@ -1,6 +1,6 @@
 //! Pairs of our own endpoints. The buffers stay at the same addresses for the whole run.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -85,18 +85,10 @@ pub fn token(transport: &Transport) -> Result<Option<Token>> {
 /// to listen at for TCP.
 pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listener> {
     let address = match transport {
-        Transport::Tcp => format!("tcp:{}:0", in_brackets(host)),
+        Transport::Tcp => format!("tcp:{}", SocketAddr::new(host, 0)),
         _ => format!("unix:@mgn-bench-{}-{name}", std::process::id()),
     };
     Ok(Listener::bind(&address.parse()?, token(transport)?)?)
-}
-
-/// The host as it is written in addresses.
-fn in_brackets(host: IpAddr) -> String {
-    match host {
-        IpAddr::V4(host) => host.to_string(),
-        IpAddr::V6(host) => format!("[{host}]"),
-    }
 }
 
 /// Waits for the next link. Returns it with the name that the other end gave.
@@ -157,7 +149,7 @@ impl EndpointPair {
         } else {
             let listener = match name {
                 "tls" => {
-                    let address = format!("tls:{}:0", in_brackets(end.listen));
+                    let address = format!("tls:{}", SocketAddr::new(end.listen, 0));
                     Listener::bind(&address.parse()?, token(&transport)?)?
                 }
                 _ => listen(&transport, "pair", end.listen)?,
@@ -189,24 +181,19 @@ impl EndpointPair {
         Ok(taken.expect("without a timeout it comes"))
     }
 
+    fn send(&self, tag: u64, bytes: &[u8]) -> Result<()> {
+        let options = SendOptions::default();
+        Ok(self.endpoint.send(self.link, tag, bytes, options)?)
+    }
+
     fn latency(&mut self) -> Result<()> {
         let wanted = Wanted::new(self.link, DATA);
         if self.rank == 0 {
-            self.endpoint.send(
-                self.link,
-                DATA,
-                &self.buffers.out[0],
-                SendOptions::default(),
-            )?;
+            self.send(DATA, &self.buffers.out[0])?;
             self.endpoint.recv(wanted, &mut self.buffers.into[0])?;
         } else {
             self.endpoint.recv(wanted, &mut self.buffers.into[0])?;
-            self.endpoint.send(
-                self.link,
-                DATA,
-                &self.buffers.out[0],
-                SendOptions::default(),
-            )?;
+            self.send(DATA, &self.buffers.out[0])?;
         }
         Ok(())
     }
@@ -244,9 +231,7 @@ impl EndpointPair {
     fn acknowledge(&mut self) -> Result<()> {
         match self.rank {
             0 => drop(self.endpoint.recv(Wanted::new(self.link, ACK), &mut [0])?),
-            _ => self
-                .endpoint
-                .send(self.link, ACK, &[0], SendOptions::default())?,
+            _ => self.send(ACK, &[0])?,
         }
         Ok(())
     }
@@ -300,8 +285,7 @@ impl Pair for EndpointPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         if self.rank == 0 {
-            self.endpoint
-                .send(self.link, CONTROL, &bytes, SendOptions::default())?;
+            self.send(CONTROL, &bytes)?;
         } else {
             self.endpoint
                 .recv(Wanted::new(self.link, CONTROL), &mut bytes)?;

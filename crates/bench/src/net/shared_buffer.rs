@@ -219,7 +219,7 @@ impl CopyPair {
         })
     }
 
-    /// How many bytes into the memory the direction from this process begins, or the other one.
+    /// The offset of the direction from this process, or of the direction to it.
     fn direction(&self, is_ours: bool) -> usize {
         MESSAGES + DIRECTION * usize::from((self.shared.rank == 0) != is_ours)
     }
@@ -229,7 +229,7 @@ impl CopyPair {
         (RING / self.piece).min(PIECES_MAX) as u64
     }
 
-    /// Where a piece lies in a direction: its line, and its bytes.
+    /// The offsets of a piece of a direction: of its line, and of its bytes.
     fn lies(&self, direction: usize, number: u64) -> (usize, usize) {
         let index = (number % self.pieces()) as usize;
         (
@@ -248,8 +248,8 @@ impl CopyPair {
         let (line, bytes) = self.lies(direction, self.put);
         let len = self.piece.min(self.out.len() - at);
         let piece = self.shared.map.range(bytes, len);
-        // SAFETY: the range has `len` bytes, which the other process has read, or never will
-        // before the number is stored.
+        // SAFETY: the range has `len` bytes. The other process has copied the piece that was there
+        // before, and reads the new one only after its number is stored.
         unsafe { piece.copy_from_nonoverlapping(self.out[at..].as_ptr(), len) };
         self.put += 1;
         let number: &AtomicU64 = self.shared.map.long(line);
@@ -275,7 +275,7 @@ impl CopyPair {
         Some(len)
     }
 
-    /// Sends and receives so many messages, both at once.
+    /// Sends `sends` messages and receives `receives` messages, both at the same time.
     fn run(&mut self, sends: usize, receives: usize) {
         let size = self.out.len();
         let (mut sent, mut received) = ((sends, 0), (receives, 0));
@@ -320,26 +320,20 @@ impl Pair for CopyPair {
 
     fn turn(&mut self, _turn: u64, _compute: f64) -> Result<f64> {
         let (window, is_first) = (self.window, self.shared.rank == 0);
-        match (self.test, is_first) {
-            (Test::Latency, true) => {
+        match self.test {
+            Test::Latency if is_first => {
                 self.run(1, 0);
                 self.run(0, 1);
             }
-            (Test::Latency, false) => {
+            Test::Latency => {
                 self.run(0, 1);
                 self.run(1, 0);
             }
-            (Test::Exchange, _) => self.run(1, 1),
-            (Test::Both, _) => {
-                self.run(window, window);
-                self.shared.acknowledge();
-            }
-            (_, true) => {
-                self.run(window, 0);
-                self.shared.acknowledge();
-            }
-            (_, false) => {
-                self.run(0, window);
+            Test::Exchange => self.run(1, 1),
+            test => {
+                let both = test == Test::Both;
+                let messages = |is_so: bool| if is_so { window } else { 0 };
+                self.run(messages(both || is_first), messages(both || !is_first));
                 self.shared.acknowledge();
             }
         }

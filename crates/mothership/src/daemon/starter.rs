@@ -98,7 +98,7 @@ impl Starter {
         ended
     }
 
-    /// The state of a server that has not connected yet, as far as it is known.
+    /// The known state of a server that has not connected yet.
     pub fn says(&self, name: &str) -> Option<String> {
         let server = self.servers.iter().find(|server| server.name == name)?;
         match &server.state {

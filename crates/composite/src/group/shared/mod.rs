@@ -402,7 +402,7 @@ impl Shared {
         }
     }
 
-    /// Tells the others that this member composites no more, and because of which rank.
+    /// Tells the others that this member stops compositing, and which rank is the cause.
     pub fn fail(&self, links: &Links<'_>, error: &CompositeError) {
         self.own(links)
             .end(Ended::because(error, links.rank).code());

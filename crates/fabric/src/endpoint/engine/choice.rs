@@ -73,14 +73,12 @@ pub(super) struct Choice {
 }
 
 struct Class {
-    /// The current way, and the way that is wanted for the next messages. They differ in the middle
-    /// part of a trial.
+    /// The current way, apart from trials.
     used: Copies,
-    wanted: Copies,
     trial: Option<Trial>,
     /// Bytes until the next trial.
     until: u64,
-    /// The number of consecutive trials that changed nothing, up to [`STAYS_MAX`].
+    /// The number of trials that changed nothing, up to [`STAYS_MAX`].
     stays: u32,
     /// Bytes that came the old way after the last change.
     burst: u64,
@@ -118,7 +116,6 @@ impl Choice {
     pub(super) fn new(follows: bool) -> Box<Choice> {
         let class = |index| Class {
             used: Copies::Two,
-            wanted: Copies::Two,
             trial: None,
             until: PART_MIN,
             stays: 0,
@@ -134,7 +131,7 @@ impl Choice {
 
     /// The way that is wanted for messages of this length from now on.
     pub(super) fn wanted(&self, len: usize) -> Copies {
-        class_of(len).map_or(Copies::Two, |class| self.classes[class].wanted)
+        class_of(len).map_or(Copies::Two, |class| self.classes[class].wanted())
     }
 
     /// Adopts the leader's choice: it wants to receive our messages of this length in this way.
@@ -144,8 +141,7 @@ impl Choice {
         }
         if let Some(class) = class_of(len) {
             let class = &mut self.classes[class];
-            (class.used, class.wanted) = (wanted, wanted);
-            (class.trial, class.followed) = (None, FOLLOWED);
+            (class.used, class.trial, class.followed) = (wanted, None, FOLLOWED);
         }
     }
 
@@ -165,7 +161,7 @@ impl Choice {
             class.followed -= u32::from(is_last);
             return;
         }
-        let part = class.part();
+        let (part, wanted) = (class.part(), class.wanted());
         let Some(trial) = &mut class.trial else {
             class.until = class.until.saturating_sub(bytes as u64);
             if class.until == 0 {
@@ -173,7 +169,7 @@ impl Choice {
             }
             return;
         };
-        match copies == class.wanted {
+        match copies == wanted {
             true => trial.wanted += bytes as u64,
             false => trial.stray += bytes as u64,
         }
@@ -207,15 +203,10 @@ impl Choice {
         let time = now().saturating_sub(since).as_secs_f64().max(1e-9);
         let mut rates = std::mem::take(&mut trial.rates);
         rates.push(all as f64 / time);
-        let other = class.used.other();
-        match rates[..] {
-            [_] => class.wanted = other,
-            [_, _] => class.wanted = class.used,
-            [before, rate, after] => {
-                let is_quicker = rate > CLEARLY * before.max(after);
-                return class.end(if is_quicker { other } else { class.used });
-            }
-            _ => unreachable!("a trial has three parts"),
+        if let [before, rate, after] = rates[..] {
+            let is_quicker = rate > CLEARLY * before.max(after);
+            let (used, other) = (class.used, class.used.other());
+            return class.end(if is_quicker { other } else { used });
         }
         class.trial = Some(Trial {
             rates,
@@ -225,6 +216,14 @@ impl Choice {
 }
 
 impl Class {
+    /// The way that is wanted for the next messages: in the middle part of a trial, the other one.
+    fn wanted(&self) -> Copies {
+        match &self.trial {
+            Some(trial) if trial.rates.len() == 1 => self.used.other(),
+            _ => self.used,
+        }
+    }
+
     /// The number of bytes in a part of a trial.
     fn part(&self) -> u64 {
         let least = self.shortest.max(PART_BURSTS * self.burst);
@@ -236,8 +235,7 @@ impl Class {
         if self.used == used {
             self.stays = (self.stays + 1).min(STAYS_MAX);
         }
-        (self.used, self.wanted) = (used, used);
-        self.trial = None;
+        (self.used, self.trial) = (used, None);
         self.until = self.part() << self.stays;
     }
 }
@@ -265,7 +263,7 @@ mod tests {
         in_flight: std::collections::VecDeque<Copies>,
         window: usize,
         sent: usize,
-        /// One message in so many can only be sent in two copies.
+        /// One in `unshown` messages can only be sent in two copies.
         unshown: usize,
     }
 

@@ -8,7 +8,7 @@ use super::super::head::{Head, Kind, FETCHED, SHOW};
 use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::State;
-use super::super::settings::AUTO;
+use super::super::settings::{AUTO, NEVER};
 use super::choice::{bit_of, Copies};
 use super::receiving::{finish_received, Inbound, Target};
 use super::remote::RmaFrame;
@@ -36,8 +36,7 @@ impl<C: Carrier> Engine<C> {
     /// sender sends it.
     pub(super) fn ask(&mut self, index: usize, id: u32) {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let is_it = |inbound: &&Inbound| inbound.id == id && !inbound.is_answer;
-        let inbound = link.inbound.iter().find(is_it);
+        let inbound = Inbound::find(&mut link.inbound, id, false);
         let inbound = inbound.expect("the caller has matched it");
         let len = inbound.len;
         let may_fetch = inbound.address != 0 && inbound.got == 0 && len > 0;
@@ -50,8 +49,7 @@ impl<C: Carrier> Engine<C> {
     /// Begins to fetch a message.
     pub(super) fn fetch(&mut self, index: usize, id: u32, is_answer: bool) {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let is_it = |inbound: &&mut Inbound| inbound.id == id && inbound.is_answer == is_answer;
-        let inbound = link.inbound.iter_mut().find(is_it);
+        let inbound = Inbound::find(&mut link.inbound, id, is_answer);
         inbound.expect("the caller has it").is_being_fetched = true;
         self.fetching
             .push_back(Fetch::Peers(link.id, id, is_answer));
@@ -63,10 +61,9 @@ impl<C: Carrier> Engine<C> {
         let mut left = FETCHED_AT_ONCE;
         while let Some(Fetch::Peers(from, id, is_answer)) = self.fetching.front() {
             let (from, id, is_answer) = (*from, *id, *is_answer);
-            let is_it = |inbound: &&Inbound| inbound.id == id && inbound.is_answer == is_answer;
             let len = self
                 .link(from)
-                .and_then(|link| link.inbound.iter().find(is_it))
+                .and_then(|link| Inbound::find(&mut link.inbound, id, is_answer))
                 .map_or(0, |inbound| inbound.len);
             if len > left {
                 return;
@@ -129,9 +126,7 @@ impl<C: Carrier> Engine<C> {
     fn fetch_slice(&mut self, from: LinkId, id: u32, is_answer: bool) -> Result<(), Error> {
         let index = from.index as usize;
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let is_it = |inbound: &&mut Inbound| inbound.id == id && inbound.is_answer == is_answer;
-        let inbound = link.inbound.iter_mut().find(is_it);
-        let Some(inbound) = inbound else {
+        let Some(inbound) = Inbound::find(&mut link.inbound, id, is_answer) else {
             return Ok(());
         };
         let whole = inbound.len;
@@ -224,19 +219,49 @@ impl<C: Carrier> Link<C> {
     /// Notes from the peer's acceptance whether to give it the addresses of messages of this length
     /// from now on.
     pub(super) fn show(&mut self, len: usize, is_wanted: bool) {
-        // Only a peer that may read our memory gets addresses in it.
-        match is_wanted && self.fetched_from == AUTO {
-            true => self.shown |= bit_of(len),
-            false => self.shown &= !bit_of(len),
-        }
+        self.shown.set(len, is_wanted);
         if let Some(choice) = &mut self.choice {
             let wanted = if is_wanted { Copies::One } else { Copies::Two };
             choice.led(len, wanted);
         }
     }
+}
 
-    /// Whether the peer may fetch a message of this length.
-    pub(super) fn is_shown(&self, len: usize) -> bool {
-        len >= self.fetched_from || self.shown & bit_of(len) != 0
+/// The messages of which the peer gets the addresses, so that it can fetch them.
+pub(super) struct Shown {
+    /// The length of the shortest one. [`AUTO`]: the peer says so for each class. [`NEVER`]: none.
+    from: usize,
+    /// A bit for each class of lengths for which the peer has said so.
+    classes: u32,
+}
+
+impl Shown {
+    pub(super) fn new(from: usize) -> Shown {
+        Shown { from, classes: 0 }
+    }
+
+    /// Whether the peer may read our memory at all.
+    pub(super) fn is_any(&self) -> bool {
+        self.from != NEVER
+    }
+
+    pub(super) fn has(&self, len: usize) -> bool {
+        len >= self.from || self.classes & bit_of(len) != 0
+    }
+
+    fn set(&mut self, len: usize, is_wanted: bool) {
+        // Only a peer that may read our memory gets addresses in it.
+        match is_wanted && self.from == AUTO {
+            true => self.classes |= bit_of(len),
+            false => self.classes &= !bit_of(len),
+        }
+    }
+
+    /// The peer cannot fetch a message that it was shown. If it does not say for each class what it
+    /// wants, it gets no more addresses.
+    pub(super) fn failed(&mut self) {
+        if self.from != AUTO {
+            self.from = NEVER;
+        }
     }
 }

@@ -26,7 +26,7 @@ use crate::shm::SHORT;
 use crate::Error;
 
 use choice::Choice;
-use fetching::Fetch;
+use fetching::{Fetch, Shown};
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes, Caught};
 use remote::{Exposed, RmaFrame};
@@ -79,7 +79,7 @@ pub(crate) struct Link<C> {
     id: LinkId,
     /// Messages to be announced, in order.
     outbox: VecDeque<u32>,
-    /// Offered messages of which more bytes may be sent.
+    /// Offered messages that may be sent further.
     pushing: VecDeque<u32>,
     outgoing: Vec<Option<Outgoing>>,
     /// Free indices of `outgoing`.
@@ -98,11 +98,8 @@ pub(crate) struct Link<C> {
     held: usize,
     /// The number of this link's messages that wait here for a receive or a handler.
     queued: u32,
-    /// The peer itself reads messages of at least this length from our memory.
-    fetched_from: usize,
-    /// The peer wants to be told the addresses of messages of these length classes (one bit per
-    /// class).
-    shown: u32,
+    /// The messages of which the peer gets the addresses.
+    shown: Shown,
     /// The choice between one copy and two for long messages, if the link measures it.
     choice: Option<Box<Choice>>,
     /// The number of messages that were read from the peer's memory.
@@ -145,8 +142,7 @@ impl<C: Carrier> Engine<C> {
             generation: slot.generation,
         };
         slot.link = Some(Link {
-            fetched_from: carrier.fetched_from(),
-            shown: 0,
+            shown: Shown::new(carrier.fetched_from()),
             choice: (carrier.fetches_from() == AUTO).then(|| Choice::new(carrier.follows())),
             fetched: 0,
             carrier,

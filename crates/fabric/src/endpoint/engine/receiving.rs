@@ -71,9 +71,19 @@ impl Inbound {
         }
     }
 
+    /// Whether this message has this number. Answers to our requests have our numbers.
+    pub(super) fn is(&self, id: u32, is_answer: bool) -> bool {
+        self.id == id && self.is_answer == is_answer
+    }
+
+    /// The message with this number.
+    pub(super) fn find(all: &mut [Inbound], id: u32, is_answer: bool) -> Option<&mut Inbound> {
+        all.iter_mut().find(|inbound| inbound.is(id, is_answer))
+    }
+
     /// Whether a part with this head belongs to this message.
     fn takes(&self, head: &Head) -> bool {
-        self.id == head.id && self.is_answer == head.has(ANSWER)
+        self.is(head.id, head.has(ANSWER))
     }
 }
 
@@ -325,7 +335,7 @@ impl<C: Carrier> Engine<C> {
             return Err(wrong);
         };
         let mut inbound = link.inbound.iter();
-        let is_double = inbound.any(|inbound| !inbound.is_answer && inbound.id == head.id);
+        let is_double = inbound.any(|inbound| inbound.is(head.id, false));
         if size as usize != OFFER || is_double {
             return Err(wrong);
         }
@@ -447,9 +457,8 @@ impl<C: Carrier> Engine<C> {
     /// Ends an offered message when all its bytes have arrived.
     pub(super) fn came_in(&mut self, index: usize, id: u32, is_answer: bool) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let is_it = |inbound: &Inbound| inbound.id == id && inbound.is_answer == is_answer;
-        let at = link.inbound.iter().position(is_it);
-        let Some(at) = at else {
+        let is_it = |inbound: &Inbound| inbound.is(id, is_answer);
+        let Some(at) = link.inbound.iter().position(is_it) else {
             return Ok(());
         };
         let inbound = &link.inbound[at];

@@ -10,9 +10,8 @@ use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::{Request, State};
 use super::super::remote_key::{Key, KEY};
-use super::super::settings::NEVER;
 use super::receiving::{matched, Inbound, Target};
-use super::sending::{nothing, Outgoing, Phase};
+use super::sending::{nothing, Outgoing, Phase, RemoteRange};
 use super::{Engine, Link};
 use crate::Error;
 
@@ -28,13 +27,6 @@ pub(super) enum RmaFrame {
     /// The number of our request to send.
     Ask(u32),
     Say(Head),
-}
-
-/// A place in offered memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RemoteRange {
-    pub(super) key: Key,
-    pub(super) offset: u64,
 }
 
 /// Offered memory.
@@ -190,7 +182,7 @@ impl<C: Carrier> Engine<C> {
             link.remote.push_front(answer);
             return Ok(true);
         }
-        let outgoing = link.outgoing[number as usize].as_ref();
+        let outgoing = link.outgoing[number as usize].as_mut();
         let outgoing = outgoing.expect("it waits to be asked");
         let head = Head {
             id: number,
@@ -200,7 +192,7 @@ impl<C: Carrier> Engine<C> {
         let len = outgoing.memory.len();
         let follows = head.has(FOLLOWS);
         let start = outgoing.memory.contiguous();
-        let shown = start.filter(|_| head.has(PUT) && !follows && link.is_shown(len));
+        let shown = start.filter(|_| head.has(PUT) && !follows && link.shown.has(len));
         let mut bytes = [0; REMOTE];
         bytes[..KEY].copy_from_slice(&place.key.0);
         bytes[KEY..KEY + 8].copy_from_slice(&place.offset.to_le_bytes());
@@ -213,8 +205,6 @@ impl<C: Carrier> Engine<C> {
         }
         link.remote.pop_front();
         link.asked += 1;
-        let outgoing = link.outgoing[number as usize].as_mut();
-        let outgoing = outgoing.expect("it was there before it was sent");
         outgoing.is_shown = shown.is_some();
         outgoing.phase = match (head.has(PUT), follows) {
             (false, _) => Phase::Sync,
@@ -307,7 +297,7 @@ impl<C: Carrier> Engine<C> {
                 return Ok(());
             }
         };
-        let may_show = head.has(FETCHED) && link.fetched_from != NEVER;
+        let may_show = head.has(FETCHED) && link.shown.is_any();
         let start = memory.contiguous().filter(|_| may_show);
         let number = link.number(Outgoing {
             head: Head {

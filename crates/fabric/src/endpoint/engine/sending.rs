@@ -7,8 +7,7 @@ use super::super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, OFFER, SHOW, SYNC}
 use super::super::link_id::LinkId;
 use super::super::memory::{Memory, Payload};
 use super::super::ops::{Request, State, Status};
-use super::super::settings::{AUTO, NEVER};
-use super::remote::RemoteRange;
+use super::super::remote_key::Key;
 use super::{Engine, Link};
 use crate::shm::Extent;
 use crate::Error;
@@ -21,6 +20,13 @@ pub struct SendOptions {
     pub sync: bool,
     /// The message may overtake others on the same link.
     pub unordered: bool,
+}
+
+/// A place in offered memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RemoteRange {
+    pub(super) key: Key,
+    pub(super) offset: u64,
 }
 
 /// A message on its way out.
@@ -194,23 +200,22 @@ impl<C: Carrier> Engine<C> {
         let was_withdrawn = outgoing.phase == Phase::Withdrawing;
         outgoing.phase = Phase::Accepted;
         let (len, is_shown) = (outgoing.memory.len(), outgoing.is_shown);
+        link.show(len, head.has(SHOW));
         if head.has(FETCHED) {
             if !is_shown {
                 return Err(Error::PeerMisbehaved(
                     "it fetched a message without having its address",
                 ));
             }
-            outgoing.sent = len;
-            link.show(len, head.has(SHOW));
+            link.outgoing(head.id)?.sent = len;
             link.pushing.retain(|pushed| *pushed != head.id);
             link.outbox.retain(|queued| *queued != head.id);
             self.all_sent(index, head.id);
             return Ok(());
         }
-        link.show(len, head.has(SHOW));
-        if is_shown && link.fetched_from != AUTO {
-            // The peer cannot fetch, so from now on parts may be sent early.
-            link.fetched_from = NEVER;
+        if is_shown {
+            // Parts of later messages may be sent early.
+            link.shown.failed();
         }
         let outgoing = link.outgoing(head.id)?;
         let (sent, whole) = (outgoing.sent, outgoing.sent == len);
@@ -317,16 +322,13 @@ impl<C: Carrier> Engine<C> {
     /// Sends or offers the first message of the outbox. Returns false if neither is possible now.
     fn announce(&mut self, index: usize, number: u32) -> Result<bool, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let outgoing = link.outgoing[number as usize]
-            .as_ref()
-            .expect("it is in the outbox");
-        let len = outgoing.memory.len();
-        // What is for a handler has no place where it could be fetched to.
-        let may_show = !outgoing.head.has(ACTIVE) && link.is_shown(len);
         let carrier = &mut link.carrier;
         let outgoing = link.outgoing[number as usize]
             .as_mut()
-            .expect("looked at above");
+            .expect("it is in the outbox");
+        let len = outgoing.memory.len();
+        // What is for a handler has no place where it could be fetched to.
+        let may_show = !outgoing.head.has(ACTIVE) && link.shown.has(len);
         let mut head = Head {
             id: number,
             ..outgoing.head
