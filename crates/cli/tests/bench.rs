@@ -310,7 +310,8 @@ fn barriers_are_measured_although_programs_are_missing() {
         assert_eq!(points.len(), counts, "{}", of(name));
         for point in points {
             assert!(point["value"].as_f64().unwrap() > 0.0, "{point}");
-            assert!(point["percentiles"]["p50"].is_number(), "{point}");
+            // A busy machine passes too few barriers for some of the percentiles.
+            assert!(point["percentiles"]["most"].is_number(), "{point}");
         }
     }
     for name in ["Open MPI", "Open MPI, yielding", "MPICH"] {

@@ -118,8 +118,8 @@ impl Layout {
                 lsb_first,
             } => {
                 let touched = (offset + width).div_ceil(8);
-                // SAFETY: `src` is a tight row. `dst` has the bytes that the row's bits touch. They are
-                // the program's, and initialised where the program will read them.
+                // SAFETY: `src` is a tight row. `dst` has the bytes that the row's bits touch. They
+                // are the program's, and initialised where the program will read them.
                 let (src, dst) = unsafe {
                     (
                         slice::from_raw_parts(src, self.row_bytes),
