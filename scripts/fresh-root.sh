@@ -117,7 +117,7 @@ new() {
 }
 
 # inside NAME COMMAND: runs a line of shell in the root, in namespaces of its own. Nothing is built
-# twice there, so builds are not incremental.
+# twice there, so builds are not incremental. Nobody debugs there, so they have no debug information.
 inside() {
     local root=$roots/$1 command=$2 proxies=() name
     for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
@@ -125,7 +125,7 @@ inside() {
     done
     mkdir -p "$root/cargo/registry" "$root/var/cache/apt/archives/partial"
     unshare --mount --pid --ipc --uts --fork --kill-child --propagation private -- \
-        env -i "${proxies[@]}" HOME=/root CARGO_HOME=/cargo CARGO_INCREMENTAL=0 LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
+        env -i "${proxies[@]}" HOME=/root CARGO_HOME=/cargo CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         bash -euc '
             root=$1 cache=$2
