@@ -13,7 +13,7 @@ use mgn_launch::{
     icet_library, ClientSettings, Counters, Icet, Report, RunDir, Save, Session, SharedWindow,
     ICET_NAMES,
 };
-use mgn_mothership::{Match, TileServer};
+use mgn_mothership::{Failover, Match};
 use mgn_spu::{Chain, Stage};
 
 use crate::args::{ImageFormat, OnLoss, Present, Run, WallName};
@@ -58,6 +58,7 @@ pub fn run(mut args: Run) -> ExitCode {
 struct Started {
     session: Session,
     found: Option<Match>,
+    _failover: Option<Failover>,
     _viewers: Vec<mgn_viewer::Viewer>,
     remote: Option<Remote>,
 }
@@ -112,8 +113,12 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         swap_barrier: ranks::swap_barrier_settings(args),
         ..ClientSettings::default()
     };
-    let found = mothership_match::request(&args.render, flag, &args.program[0])?;
+    let mut found = mothership_match::request(&args.render, flag, &args.program[0])?;
     let run = RunDir::create()?;
+    let failover = match &mut found {
+        Some(found) => found.failover(run.path())?,
+        None => None,
+    };
     if let Some(rank) = &rank {
         plan.environment
             .extend(rank.environment(&run, secret.as_deref())?);
@@ -132,6 +137,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
     Ok(Started {
         session: Session::start(run, plan)?,
         found,
+        _failover: failover,
         _viewers: viewers,
         remote,
     })
@@ -215,6 +221,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         remote,
         mut session,
         found,
+        _failover,
         _viewers,
     } = started;
     let live = args.stats && std::io::stderr().is_terminal();
@@ -242,30 +249,6 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         if let Some(found) = &found {
             let now = Counters::read(session.run_dir());
             found.report(now.frames, now.bytes);
-            found.holes(now.holes);
-            let holes = (0..u64::BITS as usize).filter(|tile| now.holes >> tile & 1 != 0);
-            for tile in holes {
-                if let Some(address) = mgn_launch::unfit(session.run_dir(), tile) {
-                    found.unfit(tile, address);
-                }
-            }
-            for (tile, server) in found.successors() {
-                let TileServer {
-                    address,
-                    transport,
-                    token_file,
-                    key,
-                    ..
-                } = &server;
-                mgn_launch::tell_successor(
-                    session.run_dir(),
-                    tile,
-                    &address.to_string(),
-                    &transport.to_string(),
-                    token_file.as_deref(),
-                    key.map(|key| key.to_string()).as_deref(),
-                )?;
-            }
         }
         if live {
             let now = Counters::read(session.run_dir());

@@ -1,5 +1,6 @@
 //! How the process's session begins.
 
+use crate::assignments::Assignments;
 use crate::compositing::Composite;
 use crate::exit;
 use crate::log::line;
@@ -30,12 +31,13 @@ pub fn session() -> Option<&'static Session> {
 
 fn begin() -> Result<&'static Session, String> {
     let options = Options::read(|name| std::env::var(name).ok())?;
+    let assignments = Assignments::connect(options.run_dir.as_deref());
     let Reached {
         renderers,
         welcome,
         accepted,
         frames,
-    } = Renderers::reach(&options)?;
+    } = Renderers::reach(&options, &assignments)?;
     let composite = options
         .composite
         .as_ref()
@@ -43,12 +45,14 @@ fn begin() -> Result<&'static Session, String> {
         .transpose()?;
     let session: &'static Session = Box::leak(Box::new(Session::new(
         options,
+        assignments,
         renderers,
         welcome.info,
         accepted,
         composite,
     )));
     session.begin_stages(welcome.session)?;
+    session.assignments.follow()?;
     presenter::start(session, frames)?;
     if session.is_offset {
         // SAFETY: written to the control message's own encoder.

@@ -12,6 +12,7 @@
     reason = "entry points are called as a program calls them"
 )]
 mod alone_tests;
+mod assignments;
 mod barrier;
 mod begin;
 mod blank;
@@ -24,6 +25,7 @@ mod debug_thread;
 mod ending;
 mod entry_points;
 mod exit;
+mod failover;
 mod frames;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]

@@ -107,37 +107,6 @@ impl Options {
         self.present && wall.is_none_or(|wall| wall.tiles.iter().any(Tile::is_in_program))
     }
 
-    /// The server that `mgn run` has been given for a tile since the run began, in place of one
-    /// that was lost.
-    pub fn successor(&self, tile: usize) -> Option<Server> {
-        let file = self.run_dir.as_ref()?.join(format!("tile-{tile}"));
-        let text = std::fs::read_to_string(file).ok()?;
-        let mut lines = text.splitn(4, '\n');
-        let (address, transport, tokens) = (lines.next()?, lines.next()?, lines.next());
-        let keys = lines.next().unwrap_or_default();
-        servers(address, transport, tokens.unwrap_or_default(), keys)
-            .ok()?
-            .pop()
-    }
-
-    /// The server that shall draw a tile now. None without servers.
-    pub fn server_of(&self, tile: usize) -> Option<Server> {
-        let first = || self.servers.get(tile).or(self.servers.first()).cloned();
-        self.successor(tile).or_else(first)
-    }
-
-    /// Tells `mgn run` that the server of a tile cannot draw it.
-    pub fn say_unfit(&self, tile: usize, server: &Server) {
-        let Some(folder) = &self.run_dir else { return };
-        let new = folder.join(format!("unfit-{tile}-{}", std::process::id()));
-        let written = std::fs::write(&new, server.address.to_string());
-        let told =
-            written.and_then(|()| std::fs::rename(&new, folder.join(format!("unfit-{tile}"))));
-        if let Err(error) = told {
-            tracing::debug!(%error, "the mothership is not told of an unfit server");
-        }
-    }
-
     /// Whether servers show a window of the program's.
     pub fn shows_wall(&self) -> bool {
         let mut tiles = self.wall.iter().flat_map(|wall| &wall.tiles);
@@ -262,7 +231,7 @@ fn chain(text: &str) -> Result<Chain, String> {
 
 /// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may
 /// have a file's name a line, and `keys` a server's public key.
-fn servers(
+pub fn servers(
     addresses: &str,
     transports: &str,
     tokens: &str,
@@ -364,24 +333,6 @@ mod tests {
         assert!(any("") && !any("shm"));
         assert_eq!(transports("", "file:/tmp/rec"), ["file:/tmp/rec"]);
         assert_eq!(transports(both, "null"), ["null"]);
-    }
-
-    #[test]
-    fn a_tile_may_have_another_server_than_at_first() {
-        let folder = std::env::temp_dir().join(format!("mgn-successor-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let options = read(&[("MGN_RUN_DIR", folder.to_str().unwrap())]).unwrap();
-        std::fs::write(folder.join("tile-3"), "tls:h:7000\ntcp\n/a/token").unwrap();
-        std::fs::write(folder.join("tile-4"), "tls:\ntcp").unwrap();
-        let found = options.successor(3).unwrap();
-        assert_eq!(found.to_string(), "tls:h:7000 by tcp");
-        assert_eq!(found.token_file, Some("/a/token".into()));
-        assert_eq!(options.successor(4), None);
-        options.say_unfit(3, &found);
-        let unfit = std::fs::read_to_string(folder.join("unfit-3")).unwrap();
-        assert_eq!(unfit, "tls:h:7000");
-        assert_eq!(options.successor(5), None);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 mod wall;
 
+use crate::assignments::Assignments;
+use crate::failover::Failure;
 use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
@@ -90,12 +92,12 @@ impl Renderers {
     /// # Errors
     /// One sentence that says which server could not be reached and what to do, or why the
     /// renderers cannot form a wall.
-    pub fn reach(options: &Options) -> Result<Reached, String> {
+    pub fn reach(options: &Options, assignments: &Assignments) -> Result<Reached, String> {
         match &options.servers[..] {
             [nobody] if matches!(nobody.transport, Transport::Null | Transport::File(_)) => {
                 unanswered(nobody)
             }
-            _ => answered(options),
+            _ => answered(options, assignments),
         }
     }
 
@@ -189,27 +191,21 @@ impl Renderers {
         }
     }
 
-    /// Opens another session at the server of `tile`, whose renderer is lost, unless one is
-    /// `opened` already, and fills it from one of the remaining renderers. `info` is what all of
-    /// them can do, and `accepted` are the binaries that they accept. Returns the connection for
-    /// frames.
-    pub fn succeed(
+    /// Fills `new` from one of the remaining renderers, and lets it draw `tile`, whose renderer is
+    /// lost. Returns the connection for frames.
+    pub fn fill(
         &self,
-        options: &Options,
-        info: &ServerInfo,
-        accepted: &Accepted,
         tile: usize,
-        opened: Option<Box<Successor>>,
+        new: Box<Successor>,
         given_up: &dyn Fn() -> bool,
     ) -> Result<(Sender, Receiver), NoSuccessor> {
-        let Renderers::Wall(wall) = self else {
-            return Err(NoSuccessor::Never("there is no other renderer".into()));
-        };
-        let new = match opened {
-            Some(opened) => opened,
-            None => Box::new(successor(options, info, accepted, tile)?),
-        };
-        wall.fill(tile, new, given_up)
+        match self {
+            Renderers::One(_) => {
+                let why = "there is no other renderer";
+                Err(NoSuccessor::new(Failure::Never, why))
+            }
+            Renderers::Wall(wall) => wall.fill(tile, new, given_up),
+        }
     }
 }
 
@@ -219,28 +215,31 @@ pub struct Successor {
     frames: (Sender, Receiver),
 }
 
-fn successor(
-    options: &Options,
-    info: &ServerInfo,
-    accepted: &Accepted,
-    tile: usize,
-) -> Result<Successor, NoSuccessor> {
-    let mut places = places(options).map_err(NoSuccessor::Never)?;
-    let (server, number) = places.swap_remove(tile);
-    let (welcome, commands, frames) =
-        open_place(options, &server, number).map_err(NoSuccessor::NotNow)?;
-    if !is_same_driver(info, &welcome.info) {
-        let other = &welcome.info.renderer;
-        let why = format!("the server at {server} has another driver now, {other}");
-        return Err(NoSuccessor::Unfit(why));
+impl Successor {
+    /// Opens another session for `tile` of a wall at `server`. `info` is what the other renderers
+    /// of the session can do, and `accepted` are the binaries that they accept.
+    pub fn open(
+        options: &Options,
+        server: &Server,
+        tile: usize,
+        info: &ServerInfo,
+        accepted: &Accepted,
+    ) -> Result<Box<Successor>, NoSuccessor> {
+        let (welcome, commands, frames) = open_place(options, server, Some(tile as u32))
+            .map_err(|why| NoSuccessor::new(Failure::Unavailable, why))?;
+        let unfit = |why| NoSuccessor::new(Failure::Unfit, format!("the server at {server} {why}"));
+        if !is_same_driver(info, &welcome.info) {
+            let other = &welcome.info.renderer;
+            return Err(unfit(format!("has another driver now, {other}")));
+        }
+        if let Some(why) = accepted.why_unfit(&welcome) {
+            return Err(unfit(why.into()));
+        }
+        let (sender, receiver) = commands.split();
+        let replies = Some(Replies::new(receiver));
+        let renderer = Renderer::new(sender, replies, welcome.binary_key);
+        Ok(Box::new(Successor { renderer, frames }))
     }
-    if let Some(why) = accepted.why_unfit(&welcome) {
-        return Err(NoSuccessor::Unfit(format!("the server at {server} {why}")));
-    }
-    let (sender, receiver) = commands.split();
-    let replies = Some(Replies::new(receiver));
-    let renderer = Renderer::new(sender, replies, welcome.binary_key);
-    Ok(Successor { renderer, frames })
 }
 
 impl Renderer {
@@ -347,8 +346,8 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
     })
 }
 
-fn answered(options: &Options) -> Result<Reached, String> {
-    let places = places(options)?;
+fn answered(options: &Options, assignments: &Assignments) -> Result<Reached, String> {
+    let places = places(options, assignments)?;
     let open = |(server, tile): &(Server, Option<u32>)| open_place(options, server, *tile);
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(place)?],
@@ -393,8 +392,17 @@ fn answered(options: &Options) -> Result<Reached, String> {
     })
 }
 
+/// The server that is to draw a tile now. None without servers.
+pub fn server_of(options: &Options, assignments: &Assignments, tile: usize) -> Option<Server> {
+    let first = || options.servers.get(tile).or(options.servers.first());
+    assignments.server(tile).or_else(|| first().cloned())
+}
+
 /// The servers to reach, with the tile that each is to draw, if there are tiles.
-fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
+fn places(
+    options: &Options,
+    assignments: &Assignments,
+) -> Result<Vec<(Server, Option<u32>)>, String> {
     let servers = &options.servers;
     if servers.is_empty() {
         return Err("no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address".into());
@@ -407,7 +415,10 @@ fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
         ));
     }
     // One tile is no different from a picture that is not divided.
-    let place = |n: usize| Some((options.server_of(n)?, (tiles > 1).then_some(n as u32)));
+    let place = |n: usize| {
+        let server = server_of(options, assignments, n)?;
+        Some((server, (tiles > 1).then_some(n as u32)))
+    };
     Ok((0..tiles).filter_map(place).collect())
 }
 

@@ -1,13 +1,15 @@
 //! The one session of this process with a render server.
 
+use crate::assignments::{Assignments, Wait};
 use crate::compositing::Composite;
 use crate::config::glx::Dialect;
 use crate::config::Format;
 use crate::exit;
+use crate::failover::Failover;
 use crate::frames::Frames;
 use crate::log::line;
-use crate::options::Options;
-use crate::renderers::{self, Accepted, NoSuccessor, Renderers};
+use crate::options::{Options, Server};
+use crate::renderers::{self, Accepted, NoSuccessor, Renderers, Successor};
 use crate::replies::{Answered, NoAnswer};
 use crate::stages::{Asked, Outlet, Stages};
 use crate::stats::{Stats, Word};
@@ -33,6 +35,7 @@ pub struct Session {
     /// Double buffered ones first, each in the server's order.
     pub formats: Vec<Format>,
     pub options: Options,
+    pub assignments: Assignments,
     pub stats: Stats,
     pub frames: Frames,
     renderers: Renderers,
@@ -83,6 +86,7 @@ impl Session {
     /// A session with renderers that have been reached.
     pub fn new(
         options: Options,
+        assignments: Assignments,
         renderers: Renderers,
         info: ServerInfo,
         accepted: Accepted,
@@ -96,6 +100,7 @@ impl Session {
             info,
             stats: Stats::create(options.run_dir.as_deref()),
             frames: Frames::default(),
+            assignments,
             renderers,
             accepted,
             composite,
@@ -349,7 +354,7 @@ impl Session {
         if self.renderers.leave(tile) == 0 {
             return self.lose(why);
         }
-        self.stats.hole(tile, true);
+        self.assignments.say_lost(tile);
         let name = self.tile_name(tile);
         line(format_args!(
             "the render server of tile {name} is lost: {why}; the others go on"
@@ -360,76 +365,63 @@ impl Session {
     /// available, and lets it take over the tile. Returns the connection for its frames; none if no
     /// server ever can.
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
-        const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-        /// How often the server may be unavailable before another one is requested: a server that
-        /// is started again takes a moment.
-        const UNAVAILABLE_MAX: u32 = 6;
-        /// Before it is looked again whether a server with another driver has the right one.
-        const OTHER_DRIVER_RETRY_INTERVAL: Duration = Duration::from_secs(10);
-        let mut tries = (None, 0);
-        let mut said = String::new();
+        let start = Instant::now();
+        let name = self.tile_name(tile);
+        let server = renderers::server_of(&self.options, &self.assignments, tile);
+        let mut failover = Failover::new(server, Duration::ZERO);
         let mut opened = None;
-        while !self.is_lost() {
-            std::thread::sleep(RETRY_INTERVAL);
-            let given_up = || self.is_lost();
-            let server = self.options.server_of(tile);
-            if tries.0 != server {
-                tries = (server.clone(), 0);
+        loop {
+            let due = start + failover.due();
+            match self.assignments.wait(tile, failover.server(), due) {
+                Wait::End => return None,
+                Wait::Assigned(server) => {
+                    failover.assign(server, start.elapsed());
+                    opened = None;
+                }
+                Wait::TimeOver => {}
             }
-            let found = self.renderers.succeed(
-                &self.options,
-                &self.info,
-                &self.accepted,
-                tile,
-                opened.take(),
-                &given_up,
-            );
-            let name = self.tile_name(tile);
-            let why = match found {
+            let NoSuccessor {
+                failure,
+                why,
+                opened: still_opened,
+            } = match self.try_successor(tile, failover.server()?, opened.take()) {
                 Ok(frames) => {
-                    self.stats.hole(tile, false);
+                    self.assignments.say_settled(tile);
                     line(format_args!("tile {name} has a render server again"));
                     return Some(frames);
                 }
-                Err(NoSuccessor::NotNow(why)) => {
-                    tries.1 += 1;
-                    if let (UNAVAILABLE_MAX, Some(server)) = (tries.1, &server) {
-                        self.options.say_unfit(tile, server);
-                    }
-                    why
-                }
-                Err(NoSuccessor::Unfit(why)) => {
-                    if said != why {
-                        line(format_args!("no server takes over tile {name} yet: {why}"));
-                    }
-                    if let Some(server) = &server {
-                        self.options.say_unfit(tile, server);
-                    }
-                    let until = Instant::now() + OTHER_DRIVER_RETRY_INTERVAL;
-                    while Instant::now() < until
-                        && !self.is_lost()
-                        && self.options.server_of(tile) == server
-                    {
-                        std::thread::sleep(RETRY_INTERVAL);
-                    }
-                    why
-                }
-                Err(NoSuccessor::Waiting(why, new)) => {
-                    opened = Some(new);
-                    why
-                }
-                Err(NoSuccessor::Never(why)) => {
-                    self.stats.hole(tile, false);
-                    line(format_args!("no server takes over tile {name}: {why}"));
-                    return None;
-                }
+                Err(failed) => failed,
             };
-            if why != said {
+            opened = still_opened;
+            let outcome = failover.failed(failure, &why, start.elapsed());
+            if outcome.is_printed {
+                let yet = if outcome.is_over { "" } else { " yet" };
+                line(format_args!("no server takes over tile {name}{yet}: {why}"));
+            } else if outcome.is_logged {
                 tracing::info!(tile = name, why, "no successor yet");
-                said = why;
+            }
+            if let Some(server) = outcome.unfit {
+                self.assignments.say_unfit(tile, &server);
+            }
+            if outcome.is_over {
+                self.assignments.say_settled(tile);
+                return None;
             }
         }
-        None
+    }
+
+    /// Lets `server` take over `tile`, with the session that was `opened` there before, if any.
+    fn try_successor(
+        &self,
+        tile: usize,
+        server: &Server,
+        opened: Option<Box<Successor>>,
+    ) -> Result<(Sender, Receiver), NoSuccessor> {
+        let new = match opened {
+            Some(opened) => opened,
+            None => Successor::open(&self.options, server, tile, &self.info, &self.accepted)?,
+        };
+        self.renderers.fill(tile, new, &|| self.is_lost())
     }
 
     /// Whether a new window is the one that the program shares with others: the first is, and once
@@ -511,6 +503,7 @@ impl Session {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
+        self.assignments.end();
         let goes_on = self.goes_on();
         let then = match goes_on {
             true => "the program goes on without pictures",

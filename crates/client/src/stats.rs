@@ -52,8 +52,6 @@ pub enum Word {
     /// When the first and the last frame were handed over.
     FirstFrame = 12,
     LastFrame = 13,
-    /// Tiles of the wall that have no renderer, a bit each.
-    Holes = 14,
 }
 
 /// The counters; where there is no run directory they count into private memory.
@@ -98,15 +96,6 @@ impl Stats {
 
     pub fn value(&self, word: Word) -> u64 {
         self.at(word as usize).load(Ordering::Relaxed)
-    }
-
-    /// Whether a tile has no renderer.
-    pub fn hole(&self, tile: usize, is_hole: bool) {
-        let (holes, bit) = (self.at(Word::Holes as usize), 1 << tile);
-        match is_hole {
-            true => holes.fetch_or(bit, Ordering::Relaxed),
-            false => holes.fetch_and(!bit, Ordering::Relaxed),
-        };
     }
 
     /// One round trip because of `op`, answered with `bytes`.
@@ -208,9 +197,6 @@ mod tests {
         stats.round_trip(5, 4);
         stats.doubted(6);
         stats.frame(9);
-        stats.hole(1, true);
-        stats.hole(63, true);
-        stats.hole(1, false);
         let path = dir.join(format!("stats-{}", std::process::id()));
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), FILE_BYTES);
@@ -219,7 +205,6 @@ mod tests {
         assert_eq!(word(Word::Bytes as usize), 77);
         assert_eq!(word(Word::Frames as usize), 1);
         assert_eq!(word(Word::SendWait as usize), 9);
-        assert_eq!(word(Word::Holes as usize), 1 << 63);
         assert_eq!(word(ROUND_TRIPS_BY_OP + 5), 1);
         assert_eq!(word(DOUBTS_BY_OP + 6), 1);
         assert!(word(Word::LastFrame as usize) >= word(Word::Start as usize));

@@ -25,7 +25,6 @@ const ANSWER_BYTES: usize = 10;
 const SHOWN: usize = 11;
 const FIRST_FRAME: usize = 12;
 const LAST_FRAME: usize = 13;
-const HOLES: usize = 14;
 const BY_OP: usize = 32;
 /// Op numbers that have a count, here and from `DOUBTS` on.
 const OPS: usize = 4096;
@@ -50,8 +49,6 @@ pub struct Counters {
     pub round_trips_by_op: BTreeMap<u16, u64>,
     /// Those that glGetError needed, by the command whose success was not known.
     pub doubts_by_op: BTreeMap<u16, u64>,
-    /// Tiles of the wall that have no renderer in one of the processes, a bit each.
-    pub holes: u64,
     /// Time that threads spent waiting to send.
     pub send_wait: Duration,
     /// From the beginning of the first session to the last change of a counter.
@@ -69,13 +66,11 @@ impl Counters {
         let mut total = Counters::default();
         for entry in fs::read_dir(run_dir).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let Some(pid) = name.strip_prefix("stats-") else {
+            if !name.to_string_lossy().starts_with("stats-") {
                 continue;
-            };
+            }
             if let Ok(bytes) = fs::read(entry.path()) {
-                let lives = Path::new("/proc").join(pid).exists();
-                total.add(&bytes, lives);
+                total.add(&bytes);
             }
         }
         let length = |span: Option<(u64, u64)>| {
@@ -86,7 +81,7 @@ impl Counters {
         total
     }
 
-    fn add(&mut self, file: &[u8], lives: bool) {
+    fn add(&mut self, file: &[u8]) {
         let words: Vec<u64> = file
             .chunks_exact(8)
             .map(|w| u64::from_ne_bytes(w.try_into().expect("chunks of eight")))
@@ -95,10 +90,6 @@ impl Counters {
             return;
         }
         self.processes += 1;
-        // A process that has ended misses no tiles.
-        if lives {
-            self.holes |= words[HOLES];
-        }
         for (sum, place) in [
             (&mut self.frames, FRAMES),
             (&mut self.shown, SHOWN),
@@ -186,24 +177,19 @@ mod tests {
             (DOUBTS + 8, 2),
             (FIRST_FRAME, 2 * second),
             (LAST_FRAME, 4 * second),
-            (HOLES, 0b1000),
         ];
-        // No process has such a number.
-        fs::write(run.join("stats-5000000"), file(&gears)).unwrap();
+        fs::write(run.join("stats-1"), file(&gears)).unwrap();
         let helper = [
             (START, 2 * second),
             (NOW, 6 * second),
             (BYTES, 900),
             (BY_OP + 7, 1),
-            (HOLES, 0b101),
         ];
-        let living = format!("stats-{}", std::process::id());
-        fs::write(run.join(&living), file(&helper)).unwrap();
+        fs::write(run.join("stats-2"), file(&helper)).unwrap();
         let counters = Counters::read(run.path());
         assert_eq!(counters.processes, 2);
         assert_eq!(counters.frames, 21);
         assert_eq!(counters.bytes, 3000);
-        assert_eq!(counters.holes, 0b101);
         assert_eq!(counters.round_trips_by_op, BTreeMap::from([(7, 4)]));
         assert_eq!(counters.doubts_by_op, BTreeMap::from([(8, 2)]));
         assert_eq!(counters.elapsed, Duration::from_secs(5));

@@ -37,6 +37,6 @@ pub use library::{
     LIBRARY_FILE,
 };
 pub use ranks::{JobEnd, Ranks, Rules};
-pub use run_dir::{tell_successor, unfit, RunDir};
+pub use run_dir::RunDir;
 pub use session::{exit_code, Display, Driver, Output, Plan, Report, Server, Session};
 pub use xvfb::{find_xvfb, Xvfb};

@@ -57,33 +57,6 @@ impl RunDir {
     }
 }
 
-/// Tells the programs of the run in `run_dir` which server a tile of their wall has from now on.
-///
-/// # Errors
-/// Where nothing can be written.
-pub fn tell_successor(
-    run_dir: &Path,
-    tile: usize,
-    address: &str,
-    transport: &str,
-    token_file: Option<&Path>,
-    key: Option<&str>,
-) -> Result<(), Error> {
-    let (new, file) = (run_dir.join("tile"), run_dir.join(format!("tile-{tile}")));
-    // Read whole or not at all.
-    let token = token_file.map_or(String::new(), |file| file.display().to_string());
-    let key = key.unwrap_or_default();
-    let written = fs::write(&new, format!("{address}\n{transport}\n{token}\n{key}"));
-    let told = written.and_then(|()| fs::rename(&new, &file));
-    told.map_err(Error::file(file, "writing"))
-}
-
-/// The address of a server that was to draw a tile and that the programs of the run in `run_dir`
-/// could not use, the last if there are several.
-pub fn unfit(run_dir: &Path, tile: usize) -> Option<String> {
-    fs::read_to_string(run_dir.join(format!("unfit-{tile}"))).ok()
-}
-
 impl Drop for RunDir {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.path) {

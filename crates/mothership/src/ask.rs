@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{mpsc, Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use mgn_fabric::{is_name, Address, PublicKey, Token, Transport};
 use mgn_wall::Wall;
 
 use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
+use crate::failover::Failover;
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
     Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted, Whereabouts,
@@ -30,6 +31,9 @@ pub struct Match {
     /// Stream processing units that the wall's configuration puts into the program's own process.
     pub client_chain: Vec<String>,
     shared: Arc<Shared>,
+    /// The servers that replace lost ones, and the numbers of their tiles. `None` if a [`Failover`]
+    /// follows them.
+    successors: Option<mpsc::Receiver<(usize, TileServer)>>,
 }
 
 /// A server and the way to it.
@@ -49,21 +53,37 @@ struct Shared {
     has_left: AtomicBool,
     frames: AtomicU64,
     bytes: AtomicU64,
-    holes: AtomicU64,
-    successors: Mutex<Vec<(usize, TileServer)>>,
-    /// By tile, where the server is that cannot draw it.
-    unfit: Mutex<BTreeMap<usize, String>>,
+    lost: LostTiles,
 }
 
-impl Shared {
-    fn successors(&self) -> MutexGuard<'_, Vec<(usize, TileServer)>> {
-        self.successors
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+/// The tiles of a program that need other servers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LostTiles(Arc<Mutex<Lost>>);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lost {
+    /// Those without a renderer, a bit each.
+    pub tiles: u64,
+    /// By tile, the address of a server that cannot draw it, the last if there are several.
+    pub unfit: BTreeMap<usize, String>,
+}
+
+impl LostTiles {
+    pub fn set(&self, tiles: u64) {
+        self.lock().tiles = tiles;
     }
 
-    fn unfit(&self) -> MutexGuard<'_, BTreeMap<usize, String>> {
-        self.unfit.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The server at an address cannot draw a tile.
+    pub fn set_unfit(&self, tile: usize, address: String) {
+        self.lock().unfit.insert(tile, address);
+    }
+
+    pub fn now(&self) -> Lost {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lost> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -164,12 +184,14 @@ pub fn ask(
         .map_err(|error| Error::Refused(error.to_string()))?;
     let shared = Arc::new(Shared::default());
     request.held = Some(matched);
+    let (follower, successors) = mpsc::channel();
     let member = Member {
         address: address.clone(),
         token,
         token_file: token_file.map(Path::to_owned),
         request,
         shared: shared.clone(),
+        follower,
     };
     thread::Builder::new()
         .name("mothership".into())
@@ -180,6 +202,7 @@ pub fn ask(
         tiles,
         client_chain,
         shared,
+        successors: Some(successors),
     })
 }
 
@@ -190,19 +213,15 @@ impl Match {
         self.shared.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Says which tiles have no renderer, a bit each, so that one is found.
-    pub fn holes(&self, tiles: u64) {
-        self.shared.holes.store(tiles, Ordering::Relaxed);
-    }
-
-    /// Says that the server at an address cannot draw a tile, so that another is found.
-    pub fn unfit(&self, tile: usize, address: String) {
-        self.shared.unfit().insert(tile, address);
-    }
-
-    /// The servers that were found since this was asked last, and the numbers of their tiles.
-    pub fn successors(&self) -> Vec<(usize, TileServer)> {
-        std::mem::take(&mut self.shared.successors())
+    /// Lets the programs of the run in `run_dir` say which of their renderers are lost, and tells
+    /// them of the servers that the mothership finds instead. To be called before they start.
+    ///
+    /// # Errors
+    /// Where programs cannot connect.
+    pub fn failover(&mut self, run_dir: &Path) -> Result<Option<Failover>, Error> {
+        let successors = self.successors.take();
+        let listen = |successors| Failover::listen(run_dir, self.shared.lost.clone(), successors);
+        successors.map(listen).transpose()
     }
 }
 
@@ -219,6 +238,7 @@ struct Member {
     token_file: Option<PathBuf>,
     request: Request,
     shared: Arc<Shared>,
+    follower: mpsc::Sender<(usize, TileServer)>,
 }
 
 impl Member {
@@ -245,22 +265,19 @@ impl Member {
         const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
         let mut said = Instant::now();
-        let mut holes = 0;
-        let mut unfit = BTreeMap::new();
+        let mut told = Lost::default();
         while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE_TIMEOUT {
-            let now = self.shared.holes.load(Ordering::Relaxed);
-            if holes != now {
-                holes = now;
-                link.say(&ToMothership::Holes(holes))?;
+            let lost = self.shared.lost.now();
+            if told.tiles != lost.tiles {
+                link.say(&ToMothership::Holes(lost.tiles))?;
             }
-            let now = self.shared.unfit().clone();
-            for (tile, address) in &now {
-                if unfit.get(tile) != Some(address) {
+            for (tile, address) in &lost.unfit {
+                if told.unfit.get(tile) != Some(address) {
                     let (tile, address) = (*tile as u32, address.clone());
                     link.say(&ToMothership::Unfit { tile, address })?;
                 }
             }
-            unfit = now;
+            told = lost;
             match link.recv(STOP_CHECK_INTERVAL)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {
@@ -288,7 +305,8 @@ impl Member {
             return Ok(());
         };
         *known = end;
-        self.shared.successors().push((tile, server));
+        // Nobody follows the servers of a program that cannot replace them.
+        let _ = self.follower.send((tile, server));
         Ok(())
     }
 

@@ -11,6 +11,7 @@ pub mod config;
 pub mod core;
 mod daemon;
 mod error;
+mod failover;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -24,6 +25,7 @@ pub use ask::{ask, Match, TileServer};
 pub use config::Config;
 pub use daemon::{run, Options};
 pub use error::Error;
+pub use failover::Failover;
 pub use link::{find, status, stop};
 pub use register::Registration;
 pub use report::{ClientStatus, Rate, ServerStatus, SessionStatus, Status, TileStatus};

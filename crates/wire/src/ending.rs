@@ -93,7 +93,7 @@ impl NoSnapshot {
 }
 
 /// Decodes the bytes, which must be used up.
-fn exactly<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+pub(crate) fn exactly<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)
 }

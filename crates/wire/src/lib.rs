@@ -9,6 +9,7 @@ pub mod decode;
 pub mod draws;
 pub mod encoder;
 pub mod ending;
+pub mod failover;
 pub mod frames;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]

@@ -6,6 +6,7 @@
 //! the message that asked, which is the same for all.
 
 use super::{message, Renderer, Sent, Successor};
+use crate::failover::Failure;
 use crate::replies::{Answered, NoAnswer};
 use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, NoSnapshot, MESSAGE_HEADER, SNAPSHOT_PART};
@@ -22,6 +23,7 @@ const COMMAND_BYTES: usize = 64;
 const WHY_BYTES: u32 = 4096;
 /// A snapshot that has ended this number of renderers is not requested from the next.
 const GIVERS_MAX: u32 = 2;
+const BAD_SNAPSHOT: &str = "another renderer gave a snapshot that cannot be read";
 
 pub struct WallRenderers {
     /// Whether the session ends with the first renderer that is lost. In a window that programs
@@ -47,14 +49,29 @@ struct Seats {
 }
 
 /// Why a renderer that is lost has no successor.
-pub enum NoSuccessor {
-    /// But maybe later.
-    NotNow(String),
-    /// But maybe this one later, which has been told nothing yet.
-    Waiting(String, Box<Successor>),
-    /// But maybe another.
-    Unfit(String),
-    Never(String),
+pub struct NoSuccessor {
+    pub failure: Failure,
+    pub why: String,
+    /// The one that is to be filled at the next attempt. Nothing was sent to it yet.
+    pub opened: Option<Box<Successor>>,
+}
+
+impl NoSuccessor {
+    pub fn new(failure: Failure, why: impl Into<String>) -> NoSuccessor {
+        NoSuccessor {
+            failure,
+            why: why.into(),
+            opened: None,
+        }
+    }
+
+    fn never(why: impl Into<String>) -> NoSuccessor {
+        NoSuccessor::new(Failure::Never, why)
+    }
+
+    fn broken(error: Error) -> NoSuccessor {
+        NoSuccessor::new(Failure::Unavailable, error.to_string())
+    }
 }
 
 impl WallRenderers {
@@ -247,18 +264,19 @@ impl WallRenderers {
         new: Box<Successor>,
         given_up: &dyn Fn() -> bool,
     ) -> Result<(Sender, Receiver), NoSuccessor> {
-        let broken = |error: Error| NoSuccessor::NotNow(error.to_string());
+        let broken = NoSuccessor::broken;
         let mut order = self.order();
         let (speaker, left) = {
             let seats = self.seats();
             if seats.givers_lost == GIVERS_MAX {
-                return Err(NoSuccessor::Never(format!(
+                return Err(NoSuccessor::never(format!(
                     "{GIVERS_MAX} renderers were lost, one after the other, while they gave snapshots"
                 )));
             }
             (seats.speaker, seats.all[seats.speaker].clone())
         };
-        let left = left.ok_or_else(|| NoSuccessor::NotNow("no renderer is left".into()))?;
+        let left =
+            left.ok_or_else(|| NoSuccessor::new(Failure::Unavailable, "no renderer is left"))?;
         let binaries = u32::from(left.binary_key == new.renderer.binary_key);
         let mut told = 0u32;
         for part in 0.. {
@@ -276,9 +294,12 @@ impl WallRenderers {
             let why = answer.next_array(1);
             if !why.is_empty() {
                 return Err(match NoSnapshot::decode(why) {
-                    Some(NoSnapshot::NotNow(why)) => NoSuccessor::Waiting(why, new),
-                    Some(NoSnapshot::Never(why)) => NoSuccessor::Never(why),
-                    None => NoSuccessor::Never("a snapshot makes no sense".into()),
+                    Some(NoSnapshot::NotNow(why)) => NoSuccessor {
+                        opened: Some(new),
+                        ..NoSuccessor::new(Failure::NotNow, why)
+                    },
+                    Some(NoSnapshot::Never(why)) => NoSuccessor::never(why),
+                    None => NoSuccessor::never(BAD_SNAPSHOT),
                 });
             }
             let mut messages = answer.next_array(1);
@@ -289,7 +310,7 @@ impl WallRenderers {
                 let length = u32::from_le_bytes(*length) as usize;
                 let (message, rest) = rest
                     .split_at_checked(length)
-                    .ok_or_else(|| NoSuccessor::Never("a snapshot makes no sense".into()))?;
+                    .ok_or_else(|| NoSuccessor::never(BAD_SNAPSHOT))?;
                 new.renderer
                     .copy(message, false, tile as u32)
                     .map_err(broken)?;
@@ -324,7 +345,8 @@ impl WallRenderers {
         }
         // Its error is the next sender's.
         let _ = self.keep_a_speaker(order);
-        NoSuccessor::NotNow("the one that was to tell what it has is lost".into())
+        let why = "the renderer that was giving a snapshot is lost";
+        NoSuccessor::new(Failure::Unavailable, why)
     }
 
     pub fn send_wait(&self) -> u64 {
@@ -423,6 +445,7 @@ impl Renderer {
 #[cfg(test)]
 mod tests {
     use super::{longest_there, NoSuccessor, Renderer, Successor, WallRenderers};
+    use crate::failover::Failure;
     use crate::replies::Replies;
     use mgn_fabric::{Address, Config, Connection, Listener, Transport};
     use mgn_wire::{ops::MGN_SNAPSHOT, MESSAGE_HEADER};
@@ -480,7 +503,8 @@ mod tests {
     fn another_gives_what_a_lost_one_was_to_give() {
         let several = WallRenderers::new([0, 1, 0, 9, 0].map(renderer).into(), false).unwrap();
         several.leave(4);
-        let not_now = |tile| matches!(fill(&several, tile), Err(NoSuccessor::NotNow(_)));
+        let not_now =
+            |tile| matches!(fill(&several, tile), Err(why) if why.failure == Failure::Unavailable);
         assert!(not_now(4));
         assert!(fill(&several, 4).is_ok());
         // A snapshot that has ended two renderers is not requested from a third.
@@ -489,7 +513,7 @@ mod tests {
         for tile in [4, 0] {
             let never = fill(&several, tile);
             assert!(
-                matches!(never, Err(NoSuccessor::Never(why)) if why.starts_with("2 renderers"))
+                matches!(never, Err(never) if never.failure == Failure::Never && never.why.starts_with("2 renderers"))
             );
         }
     }
