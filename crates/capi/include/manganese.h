@@ -506,7 +506,7 @@ int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet
 // the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
 // the same number of pictures. Sides have at most 16384 pixels.
 //
-// MGN_ERR_ARGUMENT: the address makes no sense, or a wall cannot have this number of tiles.
+// MGN_ERR_ARGUMENT: the address is invalid, or a wall cannot have this number of tiles.
 // MGN_ERR_OUTLET: no token is named, or it cannot be read. If the viewer refuses the outlet,
 // later pictures fail.
 int mgn_outlet_viewer(const char *viewer, const char *token_file, uint32_t tile, mgn_outlet *outlet);

@@ -26,7 +26,7 @@ impl Fault {
         }
     }
 
-    /// An argument that makes no sense.
+    /// An argument that is invalid.
     pub(crate) fn argument(text: impl Into<String>) -> Fault {
         Fault::new(Code::Argument, text)
     }

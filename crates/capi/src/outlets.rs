@@ -104,7 +104,7 @@ pub unsafe extern "C" fn mgn_outlet_window(
 /// the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
 /// the same number of pictures. Sides have at most 16384 pixels.
 ///
-/// MGN_ERR_ARGUMENT: the address makes no sense, or a wall cannot have this number of tiles.
+/// MGN_ERR_ARGUMENT: the address is invalid, or a wall cannot have this number of tiles.
 /// MGN_ERR_OUTLET: no token is named, or it cannot be read. If the viewer refuses the outlet,
 /// later pictures fail.
 #[no_mangle]

@@ -2,14 +2,14 @@
 
 use crate::config::Format;
 use crate::debug_thread::DebugChannel;
-use crate::frames::IN_FLIGHT;
+use crate::link::frames::IN_FLIGHT;
+use crate::link::replies::Answered;
+use crate::link::session::{Session, ROOM_BYTES};
+use crate::link::surface::{Kind, Surface};
+use crate::link::tiles;
 use crate::nowhere::nowhere;
-use crate::replies::Answered;
-use crate::session::{Session, ROOM_BYTES};
 use crate::shadow::buffers::persistent::is_wait;
 use crate::shadow::GlState;
-use crate::surface::{Kind, Surface};
-use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
 use mgn_fabric::Reservation;
 use mgn_wire::{encoder::put, ops, sift, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};

@@ -2,11 +2,11 @@
 
 use crate::context::{flag, Context, Refused, Request};
 use crate::gl::kinds;
+use crate::link::session::{shares_window, Session};
+use crate::link::surface::{Owner, Surface};
 use crate::orphan::prepare_orphan;
-use crate::session::{shares_window, Session};
 use crate::shadow::strings::highest;
 use crate::shadow::GlState;
-use crate::surface::{Owner, Surface};
 use crate::x11::xlib::Display;
 use crate::{blank, tls};
 use mgn_sys::fork::PerProcess;

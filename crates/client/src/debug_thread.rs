@@ -5,7 +5,7 @@
 //! the server's messages, unless the context has done so, and calls the program's callback: OpenGL
 //! allows that in any thread while output is asynchronous.
 
-use crate::session::Session;
+use crate::link::session::Session;
 use crate::signals::Signals;
 use core::ffi::c_void;
 use mgn_sys::fork::PerProcess;

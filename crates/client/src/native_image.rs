@@ -5,7 +5,7 @@ use crate::generated::entries::glCopyTexImage2D;
 use crate::gl::handwritten::{
     glBindBuffer, glBindFramebuffer, glGetIntegerv, glPixelStorei, glTexImage2D,
 };
-use crate::surface::Surface;
+use crate::link::surface::Surface;
 use mgn_wire::gl::*;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::blank;
 use crate::context::{Context, Request};
 use crate::current::has_current;
-use crate::session::shares_window;
+use crate::link::session::shares_window;
 use crate::shadow::GlState;
 use crate::tls;
 use mgn_sys::fork;

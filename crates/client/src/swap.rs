@@ -1,12 +1,12 @@
 //! Handing frames over.
 
 use crate::current::with_current;
-use crate::ending;
-use crate::frames::IN_FLIGHT;
-use crate::session::Session;
-use crate::stats::Word;
-use crate::surface::Surface;
-use crate::swap_barrier::Failed;
+use crate::link::ending;
+use crate::link::frames::IN_FLIGHT;
+use crate::link::session::Session;
+use crate::link::stats::Word;
+use crate::link::surface::Surface;
+use crate::link::swap_barrier::Failed;
 use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;

@@ -121,9 +121,7 @@ impl Sizes {
             && (100..=3_600_000).contains(&sizes.silence_ms);
         match sound {
             true => Ok(sizes),
-            false => Err(Error::PeerMisbehaved(
-                "the connection's sizes make no sense",
-            )),
+            false => Err(Error::PeerMisbehaved("the connection's sizes are invalid")),
         }
     }
 

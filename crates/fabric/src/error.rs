@@ -80,7 +80,7 @@ pub enum Error {
     #[error("{0}")]
     Token(String),
 
-    /// The description of this process's job makes no sense, or is incomplete.
+    /// The description of this process's job is invalid, or is incomplete.
     #[error("{0}")]
     Job(String),
 
@@ -132,7 +132,7 @@ pub enum Error {
     #[error("{path}: {why}", path = path.display())]
     BadRecording { path: PathBuf, why: String },
 
-    /// A setting makes no sense. Holds its place and the reason.
+    /// A setting is invalid. Holds its place and the reason.
     #[error("{0}")]
     Settings(String),
 

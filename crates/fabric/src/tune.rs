@@ -123,7 +123,7 @@ impl Wish {
     }
 
     fn parse(text: &str) -> Result<Wish, Error> {
-        const VAGUE: Error = Error::PeerMisbehaved("its request makes no sense");
+        const VAGUE: Error = Error::PeerMisbehaved("its request is invalid");
         let (first, settings) = text.split_once('\n').ok_or(VAGUE)?;
         let [address, transport, token, len] = first.split(' ').collect::<Vec<_>>()[..] else {
             return Err(VAGUE);

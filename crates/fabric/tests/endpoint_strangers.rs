@@ -117,8 +117,8 @@ fn who_wants_something_else_is_told_what_there_is() {
             (b"", "an endpoint is served here"),
             (b"something else", "an endpoint is served here"),
             (&other_version, "another version"),
-            (b"MgnE\x05\x01short", "makes no sense"),
-            (b"MgnE\x05\x07sixteen bytes of", "makes no sense"),
+            (b"MgnE\x05\x01short", "is invalid"),
+            (b"MgnE\x05\x07sixteen bytes of", "is invalid"),
         ];
         for (opening, hint) in wishes {
             let error = thread::scope(|scope| {

@@ -36,7 +36,7 @@ impl Timing {
         })
     }
 
-    /// Checks a timing from another process: none if it makes no sense.
+    /// Checks a timing from another process: none if it is invalid.
     pub fn checked(self) -> Option<Timing> {
         let is_period = self.period.is_finite() && self.period >= 1e5 && self.period <= 1e10;
         let is_far = self.number > 1 << 53 || self.time.unsigned_abs() > 1 << 62;

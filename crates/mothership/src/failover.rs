@@ -157,7 +157,7 @@ impl Shared {
         }
     }
 
-    /// Until the program ends, or says what makes no sense.
+    /// Until the program ends, or sends an invalid message.
     fn follow(&self, number: u64, mut receiver: Receiver) {
         receiver.never_spin();
         loop {

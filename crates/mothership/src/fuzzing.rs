@@ -186,7 +186,7 @@ fn to_mothership(bytes: &[u8]) {
             core.comes(conn, now);
         }
         let Some(message) = decoded::<ToMothership>(message) else {
-            core.leaves(conn, "it makes no sense");
+            core.leaves(conn, "it is invalid");
             continue;
         };
         core.handle_message(conn, message, now);

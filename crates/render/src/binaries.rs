@@ -85,7 +85,7 @@ impl Drop for BinaryKey {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_get_program_binary(
+    pub(crate) fn handwritten_gl_get_program_binary(
         &mut self,
         program: u32,
         buf_size: i32,
@@ -128,7 +128,7 @@ impl Renderer {
 
     /// A binary without the right seal is refused as the driver refuses one of another release: the
     /// program is not linked, and there is no error.
-    pub(crate) fn hand_gl_program_binary(
+    pub(crate) fn handwritten_gl_program_binary(
         &mut self,
         program: u32,
         binary_format: u32,
@@ -152,7 +152,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_programiv(
+    pub(crate) fn handwritten_gl_get_programiv(
         &mut self,
         program: u32,
         pname: u32,
@@ -163,7 +163,7 @@ impl Renderer {
         self.program_parameters(program, pname, params_count, reply, get)
     }
 
-    pub(crate) fn hand_gl_get_object_parameteriv_arb(
+    pub(crate) fn handwritten_gl_get_object_parameteriv_arb(
         &mut self,
         object: u32,
         pname: u32,
@@ -196,7 +196,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_object_parameterfv_arb(
+    pub(crate) fn handwritten_gl_get_object_parameterfv_arb(
         &mut self,
         object: u32,
         pname: u32,
@@ -218,7 +218,7 @@ impl Renderer {
     }
 
     /// SPIR-V that a client may not use is given to the driver as a format that no driver has.
-    pub(crate) fn hand_gl_shader_binary(
+    pub(crate) fn handwritten_gl_shader_binary(
         &mut self,
         count: i32,
         shaders: Slice<'_, u32>,

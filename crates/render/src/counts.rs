@@ -115,7 +115,11 @@ impl Counts {
 }
 
 impl Renderer {
-    pub(crate) fn hand_mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_begin_count(
+        &mut self,
+        target: u32,
+        id: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if self.cx()?.counts.nothing == 0 && !self.make_nothing(target) {
             return Ok(());
@@ -167,7 +171,7 @@ impl Renderer {
     }
 
     /// A query that counts the same on all renderers.
-    pub(crate) fn hand_gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.steps_into_list() {
             return self.split(Step::BeginQuery(target, id));
@@ -179,7 +183,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_begin_query_indexed(
+    pub(crate) fn handwritten_gl_begin_query_indexed(
         &mut self,
         target: u32,
         index: u32,
@@ -212,7 +216,7 @@ impl Renderer {
         self.tile.is_some() && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
     }
 
-    pub(crate) fn hand_gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.steps_into_list() {
             return self.split(Step::EndQuery(target));
@@ -222,7 +226,7 @@ impl Renderer {
         self.query_ended(target)
     }
 
-    pub(crate) fn hand_gl_end_query_indexed(
+    pub(crate) fn handwritten_gl_end_query_indexed(
         &mut self,
         target: u32,
         index: u32,
@@ -360,7 +364,7 @@ impl Renderer {
         unsafe { (self.gl.glDeleteQueries)(queries.len() as i32, queries.as_ptr()) };
     }
 
-    pub(crate) fn hand_mgn_counted(
+    pub(crate) fn handwritten_mgn_counted(
         &mut self,
         id: u32,
         pname: u32,
@@ -407,7 +411,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_count_to(
+    pub(crate) fn handwritten_mgn_count_to(
         &mut self,
         id: u32,
         pname: u32,
@@ -424,7 +428,7 @@ impl Renderer {
         // The driver finds what is wrong, or writes what it has counted itself.
         self.error();
         if buffer == 0 {
-            self.hand_mgn_query_result_to(id, pname, type_, offset)?;
+            self.handwritten_mgn_query_result_to(id, pname, type_, offset)?;
         } else {
             let (id, to) = (self.object(Class::Query, id), offset as i64);
             let name = self.object(Class::Buffer, buffer);
@@ -462,13 +466,13 @@ impl Renderer {
 
     /// Sets a query's total over all renderers. From now on it decides about conditional rendering
     /// that depends on this query.
-    pub(crate) fn hand_mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.needs_context()?;
         self.cx()?.counts.sums.insert(id, value);
         Ok(())
     }
 
-    pub(crate) fn hand_gl_begin_conditional_render(
+    pub(crate) fn handwritten_gl_begin_conditional_render(
         &mut self,
         id: u32,
         mode: u32,
@@ -514,7 +518,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_end_conditional_render(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         if self.steps_into_list() {
             return self.split(Step::EndCondition);

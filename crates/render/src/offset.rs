@@ -126,7 +126,7 @@ impl Surface {
 
 impl Renderer {
     /// Surfaces have the pixels of this renderer's tile from now on.
-    pub(crate) fn hand_mgn_offset(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_offset(&mut self) -> Result<(), Fault> {
         self.beat();
         if !self.surfaces.is_empty() {
             return Err(Fault::refused("another tiling after surfaces were made"));
@@ -277,7 +277,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_viewport(
+    pub(crate) fn handwritten_gl_viewport(
         &mut self,
         x: i32,
         y: i32,
@@ -299,7 +299,7 @@ impl Renderer {
         unsafe { (self.gl.glViewport)(x, y, w, h) };
     }
 
-    pub(crate) fn hand_gl_viewport_indexedf(
+    pub(crate) fn handwritten_gl_viewport_indexedf(
         &mut self,
         index: u32,
         x: f32,
@@ -314,19 +314,19 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_viewport_indexedfv(
+    pub(crate) fn handwritten_gl_viewport_indexedfv(
         &mut self,
         index: u32,
         v: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         match v.to_vec()[..] {
-            [x, y, w, h] => self.hand_gl_viewport_indexedf(index, x, y, w, h),
+            [x, y, w, h] => self.handwritten_gl_viewport_indexedf(index, x, y, w, h),
             _ => self.needs_context(),
         }
     }
 
     /// The driver writes to the array what it has clamped, so it gets a copy.
-    pub(crate) fn hand_gl_viewport_arrayv(
+    pub(crate) fn handwritten_gl_viewport_arrayv(
         &mut self,
         first: u32,
         count: i32,

@@ -147,7 +147,7 @@ pub(crate) unsafe fn string(text: *const u8) -> String {
 }
 
 impl Renderer {
-    pub(crate) fn hand_mgn_swap_buffers(
+    pub(crate) fn handwritten_mgn_swap_buffers(
         &mut self,
         surface: u32,
         frame: u32,
@@ -160,7 +160,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_copy_sub_buffer(
+    pub(crate) fn handwritten_mgn_copy_sub_buffer(
         &mut self,
         surface: u32,
         frame: u32,
@@ -178,7 +178,7 @@ impl Renderer {
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_present_front(
+    pub(crate) fn handwritten_mgn_present_front(
         &mut self,
         surface: u32,
         frame: u32,

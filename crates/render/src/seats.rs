@@ -64,7 +64,7 @@ impl Renderer {
         self.seats.is_shared.get()
     }
 
-    pub(crate) fn hand_mgn_leave(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_leave(&mut self) -> Result<(), Fault> {
         self.beat();
         self.seats.peers.borrow_mut().take_leave(self.seat);
         Ok(())
@@ -82,19 +82,23 @@ impl Renderer {
         peers.set_compiling(self.seat, compiles);
     }
 
-    pub(crate) fn hand_gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_barrier_create_cr(
+        &mut self,
+        name: u32,
+        count: u32,
+    ) -> Result<(), Fault> {
         self.order(|peers, _| peers.create_barrier(name, count))
     }
 
-    pub(crate) fn hand_gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
         self.order(|peers, _| peers.destroy_barrier(name))
     }
 
-    pub(crate) fn hand_gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
         self.order(|peers, seat| peers.exec_barrier(seat, name))
     }
 
-    pub(crate) fn hand_gl_semaphore_create_cr(
+    pub(crate) fn handwritten_gl_semaphore_create_cr(
         &mut self,
         name: u32,
         initial: u32,
@@ -102,13 +106,13 @@ impl Renderer {
         self.order(|peers, _| peers.create_semaphore(name, initial))
     }
 
-    pub(crate) fn hand_gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
         self.order(|peers, _| peers.destroy_semaphore(name))
     }
 
     /// On a wall, the renderer of tile 0 decides on the order of the programs, so that it is the
     /// same at all.
-    pub(crate) fn hand_gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
         if !self.gives_tickets() {
             return self.needs_context();
         }
@@ -121,7 +125,7 @@ impl Renderer {
         taken
     }
 
-    pub(crate) fn hand_mgn_ticket(
+    pub(crate) fn handwritten_mgn_ticket(
         &mut self,
         ticket_count: u32,
         reply: &mut Reply,
@@ -132,7 +136,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_pass(&mut self, name: u32, ticket: u64) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_pass(&mut self, name: u32, ticket: u64) -> Result<(), Fault> {
         if self.gives_tickets() {
             return self.needs_context();
         }
@@ -143,7 +147,7 @@ impl Renderer {
         self.tile_number() == 0
     }
 
-    pub(crate) fn hand_gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
         self.order(|peers, _| peers.give(name))
     }
 

@@ -21,7 +21,7 @@ const DEBUG_CONTEXT: u32 = 1;
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_create_context(
+    pub(crate) fn handwritten_mgn_create_context(
         &mut self,
         id: u32,
         api: u32,
@@ -124,7 +124,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.beat();
         if self.cx.as_ref().is_some_and(|cx| cx.id == id) {
             self.close_list();
@@ -148,7 +148,7 @@ impl Renderer {
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_create_surface(
+    pub(crate) fn handwritten_mgn_create_surface(
         &mut self,
         id: u32,
         kind: u32,
@@ -193,7 +193,7 @@ impl Renderer {
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_resize_surface(
+    pub(crate) fn handwritten_mgn_resize_surface(
         &mut self,
         id: u32,
         width: u32,
@@ -205,7 +205,7 @@ impl Renderer {
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
         self.beat();
         let Some(surface) = self.surfaces.remove(&id) else {
             return Err(Fault::refused("a surface that does not exist was ended"));
@@ -221,7 +221,11 @@ impl Renderer {
             .ok_or_else(|| Fault::refused("a surface that does not exist was named"))
     }
 
-    pub(crate) fn hand_mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_make_current(
+        &mut self,
+        draw: u32,
+        read: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let find = |id| {
             if id == 0 {
@@ -289,13 +293,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.needs_context()?;
         self.set_error(code);
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_error(
+    pub(crate) fn handwritten_mgn_get_error(
         &mut self,
         code_count: u32,
         reply: &mut Reply,
@@ -306,7 +310,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.beat();
         if self.cx.is_some() {
             // SAFETY: a context is current.
@@ -316,7 +320,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_flush(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_flush(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: a context is current.
         unsafe { (self.gl.glFlush)() };

@@ -60,7 +60,7 @@ impl Renderer {
         self.speaks.clone()
     }
 
-    pub(crate) fn hand_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.beat();
         self.speaks.set(self.tile == Some(tile));
         Ok(())
@@ -71,7 +71,7 @@ impl Renderer {
         self.tile.unwrap_or(0) as i32
     }
 
-    pub(crate) fn hand_mgn_tiles(
+    pub(crate) fn handwritten_mgn_tiles(
         &mut self,
         surface: u32,
         tiles: Slice<'_, i32>,
@@ -103,7 +103,7 @@ impl Renderer {
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_read_tiles(
+    pub(crate) fn handwritten_mgn_read_tiles(
         &mut self,
         format: u32,
         type_: u32,

@@ -117,7 +117,7 @@ struct Aside {
 }
 
 impl Renderer {
-    pub(crate) fn hand_mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
         self.beat();
         let surface = self.known_surface(surface)?;
         let wholes = &mut surface.borrow_mut().wholes;
@@ -128,7 +128,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_lend(
+    pub(crate) fn handwritten_mgn_lend(
         &mut self,
         surface: u32,
         x: i32,
@@ -193,7 +193,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_take_tiles(
+    pub(crate) fn handwritten_mgn_take_tiles(
         &mut self,
         surface: u32,
         plane: u32,
@@ -261,7 +261,7 @@ impl Renderer {
         self.leave_depth(aside)
     }
 
-    pub(crate) fn hand_mgn_fill(
+    pub(crate) fn handwritten_mgn_fill(
         &mut self,
         surface: u32,
         plane: u32,

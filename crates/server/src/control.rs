@@ -308,7 +308,7 @@ impl Inbox {
             return Ok(None);
         }
         let (message, rest) = postcard::take_from_bytes(&rest[..length])
-            .map_err(|_| invalid("a message makes no sense"))?;
+            .map_err(|_| invalid("a message is invalid"))?;
         if !rest.is_empty() {
             return Err(invalid("bytes follow a message"));
         }

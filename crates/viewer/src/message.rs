@@ -266,9 +266,7 @@ impl FromFeed<'_> {
                     && head.form.reduce >= head.least_reduce()
                     && (1..=head.newest).contains(&head.frame);
                 if !sound {
-                    return Err(MalformedMessage(
-                        "a picture's sizes or numbers make no sense",
-                    ));
+                    return Err(MalformedMessage("a picture's sizes or numbers are invalid"));
                 }
                 let jpeg = &bytes[PICTURE_HEAD..];
                 match jpeg_size(jpeg) == Some(head.size()) {

@@ -91,7 +91,8 @@ fn entry(c: &Command, tracked: bool) -> String {
                 "Reading" => format!("({})", region(c)),
                 _ => String::new(),
             };
-            let whole = format!("cx.make_whole(crate::tiles::WholePurpose::{what}{region});\n");
+            let whole =
+                format!("cx.make_whole(crate::link::tiles::WholePurpose::{what}{region});\n");
             match when {
                 None => whole,
                 Some(when) => format!("if {when} {{ {whole} }}\n"),
@@ -504,6 +505,6 @@ fn region(c: &Command) -> &'static str {
     match (has(c, "x"), has(c, "height")) {
         (true, true) => "[x, y, width, height]",
         (true, false) => "[x, y, width, 1]",
-        _ => "crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])",
+        _ => "crate::link::tiles::between([src_x0, src_y0], [src_x1, src_y1])",
     }
 }

@@ -78,7 +78,7 @@ pub fn driver(model: &Model) -> String {
 
 pub fn execute(model: &Model) -> String {
     let mut text = format!(
-        "{HEADER}//! Commands that are executed as they come; those that are not call `hand_…`.\n\
+        "{HEADER}//! Commands that are executed as they come; those that are not call `handwritten_…`.\n\
          #![allow(clippy::too_many_arguments, clippy::undocumented_unsafe_blocks, clippy::unnecessary_cast)]\n\n\
          use crate::names::Class;\nuse crate::renderer::Renderer;\nuse mgn_wire::{{lens, Commands, Data, Fault, Reply, Slice}};\n\n\
          impl Commands for Renderer {{\nfn next(&mut self) -> &mut dyn Commands {{ unreachable!(\"the renderer is the last stage\") }}\n\n\
@@ -106,7 +106,7 @@ fn body(c: &Command) -> String {
         if c.carry == Carry::Sync {
             args.push("reply".into());
         }
-        return format!("{tile}self.hand_{}({})\n", c.ident, args.join(", "));
+        return format!("{tile}self.handwritten_{}({})\n", c.ident, args.join(", "));
     }
     let mut prepare = format!("self.needs_context()?;\n{tile}");
     let mut args = Vec::new();

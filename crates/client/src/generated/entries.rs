@@ -13,7 +13,7 @@ use mgn_wire::{lens, ops};
 pub unsafe extern "C" fn glAccum(op: u32, value: f32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Drawing);
+        cx.make_whole(crate::link::tiles::WholePurpose::Drawing);
         let success_key = cx.success_key(ops::GL_ACCUM, &[op], &[crate::gl::Dependency::Drawing, crate::gl::Dependency::Reading]);
         let before = cx.enc.doubt;
         cx.enc.gl_accum(op, value);
@@ -569,7 +569,7 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading(crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading(crate::link::tiles::between([src_x0, src_y0], [src_x1, src_y1])));
         let success_key = cx.success_key(
             ops::GL_BLIT_FRAMEBUFFER,
             &[
@@ -609,7 +609,7 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
     unsafe {
         let cx = context();
         if read_framebuffer == 0 {
-            cx.make_whole(crate::tiles::WholePurpose::Drawing);
+            cx.make_whole(crate::link::tiles::WholePurpose::Drawing);
         }
         cx.enc.gl_blit_named_framebuffer(
             read_framebuffer,
@@ -702,7 +702,7 @@ pub unsafe extern "C" fn glClear(mask: u32) {
     unsafe {
         let cx = context();
         if mask & mgn_wire::gl::GL_ACCUM_BUFFER_BIT != 0 {
-            cx.make_whole(crate::tiles::WholePurpose::Drawing);
+            cx.make_whole(crate::link::tiles::WholePurpose::Drawing);
         }
         let success_key = cx.success_key(ops::GL_CLEAR, &[mask], &[crate::gl::Dependency::Drawing]);
         let before = cx.enc.doubt;
@@ -1778,7 +1778,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border);
         cx.after_command();
     }
@@ -1796,7 +1796,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border);
         cx.after_command();
     }
@@ -1804,7 +1804,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 pub unsafe extern "C" fn glCopyMultiTexSubImage1DEXT(texunit: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width);
         cx.after_command();
     }
@@ -1822,7 +1822,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height);
         cx.after_command();
     }
@@ -1841,7 +1841,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.after_command();
     }
@@ -1849,7 +1849,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, type_: u32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_pixels(x, y, width, height, type_);
         cx.after_command();
     }
@@ -1857,7 +1857,7 @@ pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, t
 pub unsafe extern "C" fn glCopyTexImage1D(target: u32, level: i32, internalformat: u32, x: i32, y: i32, width: i32, border: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border);
         crate::gl::defined(cx, target);
         cx.after_command();
@@ -1875,7 +1875,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border);
         crate::gl::defined(cx, target);
         cx.after_command();
@@ -1884,7 +1884,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE1D,
             &[target, level as u32, xoffset as u32, x as u32, y as u32, width as u32],
@@ -1899,7 +1899,7 @@ pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i
 pub unsafe extern "C" fn glCopyTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32, x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE2D,
             &[target, level as u32, xoffset as u32, yoffset as u32, x as u32, y as u32, width as u32, height as u32],
@@ -1924,7 +1924,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         let success_key = cx.success_key(
             ops::GL_COPY_TEX_SUB_IMAGE3D,
             &[target, level as u32, xoffset as u32, yoffset as u32, zoffset as u32, x as u32, y as u32, width as u32, height as u32],
@@ -1949,7 +1949,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.after_command();
     }
@@ -1966,7 +1966,7 @@ pub unsafe extern "C" fn glCopyTextureImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1988,7 +1988,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -2000,7 +2000,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         cx.enc.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width);
         cx.after_command();
     }
@@ -2008,7 +2008,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffs
 pub unsafe extern "C" fn glCopyTextureSubImage1DEXT(texture: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, 1]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -2029,7 +2029,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height);
         cx.after_command();
     }
@@ -2047,7 +2047,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -2069,7 +2069,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.after_command();
     }
@@ -2088,7 +2088,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::WholePurpose::Reading([x, y, width, height]));
+        cx.make_whole(crate::link::tiles::WholePurpose::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }

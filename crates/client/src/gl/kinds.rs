@@ -4,7 +4,7 @@
 use crate::context::{flag, Context, Request};
 use crate::current::context;
 use crate::gl::objects::sync_name;
-use crate::renderers::Accepted;
+use crate::link::renderers::Accepted;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;

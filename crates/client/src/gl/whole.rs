@@ -2,11 +2,11 @@
 //! them.
 
 use crate::context::Context;
+use crate::link::session::Session;
+use crate::link::surface::Surface;
+use crate::link::tiles::{asked, hull, parts, Part, WholePurpose};
 use crate::log::line;
-use crate::session::Session;
 use crate::shadow::objects::counts::Need;
-use crate::surface::Surface;
-use crate::tiles::{asked, hull, parts, Part, WholePurpose};
 use mgn_wall::Area;
 use mgn_wire::encoder::Data;
 use mgn_wire::hello::plane;

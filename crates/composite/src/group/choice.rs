@@ -261,9 +261,7 @@ fn receive_costs(links: &Links<'_>) -> Result<Costs, CompositeError> {
         let told = links.endpoint.take(&wanted, Some(PULSE.min(waited)));
         if let Some(message) = told.map_err(lost)? {
             let costs = costs(&message.to_vec());
-            return costs.ok_or(lost(Error::PeerMisbehaved(
-                "its measurements make no sense",
-            )));
+            return costs.ok_or(lost(Error::PeerMisbehaved("its measurements are invalid")));
         }
         links.check(0)?;
         if end.is_some_and(|end| Instant::now() >= end) {

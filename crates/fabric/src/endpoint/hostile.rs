@@ -178,12 +178,12 @@ fn each_lie_ends_the_link_with_its_own_words() {
             "belongs to no message",
         ),
         (held(part(0, 1000)), none(), "more early bytes"),
-        (held(offer(0, 5, 9, 7)), none(), "offer makes no sense"),
-        (offer(0, 5, 9, u64::MAX), none(), "offer makes no sense"),
+        (held(offer(0, 5, 9, 7)), none(), "offer is invalid"),
+        (offer(0, 5, 9, u64::MAX), none(), "offer is invalid"),
         (
             frame(Kind::Offer, 0, 5, 9, b"short"),
             none(),
-            "offer makes no sense",
+            "offer is invalid",
         ),
         (frame(Kind::Withdraw, 0, 5, 0, b""), none(), "did not offer"),
         (
@@ -234,7 +234,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (
             [offer(0, 5, 9, 10), offer(ANSWER, 5, 9, 10)].concat(),
             none(),
-            "offer makes no sense",
+            "offer is invalid",
         ),
     ];
     for (data, control, hint) in lies {
@@ -328,15 +328,11 @@ fn each_lie_about_offered_memory_ends_the_link() {
     let none = Vec::new;
     // The endpoint's own requests have the numbers 0 (read) and 1 (write).
     let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
-        (ask(PUT | GET, 3, key, 0, 10, 0), none(), "makes no sense"),
-        (
-            ask(PUT | ANSWER, 3, key, 0, 10, 0),
-            none(),
-            "makes no sense",
-        ),
-        (ask(GET, 3, key, 0, 1 << 63, 0), none(), "makes no sense"),
-        (say(PUT, 3, 0), none(), "makes no sense"),
-        (say(GET, 3, 0), none(), "makes no sense"),
+        (ask(PUT | GET, 3, key, 0, 10, 0), none(), "is invalid"),
+        (ask(PUT | ANSWER, 3, key, 0, 10, 0), none(), "is invalid"),
+        (ask(GET, 3, key, 0, 1 << 63, 0), none(), "is invalid"),
+        (say(PUT, 3, 0), none(), "is invalid"),
+        (say(GET, 3, 0), none(), "is invalid"),
         (
             [put(3, 10), put(3, 10)].concat(),
             none(),
@@ -366,7 +362,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
         (
             [put(3, 10), offer(0, 3, 1, 10)].concat(),
             none(),
-            "offer makes no sense",
+            "offer is invalid",
         ),
         (
             [put(3, 0), part(0, 3, 0, 1)].concat(),

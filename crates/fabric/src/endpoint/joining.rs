@@ -299,7 +299,7 @@ struct Opening<'a> {
 
 /// Decodes an opening, or returns the reason for a refusal.
 fn parse(opening: &[u8]) -> Result<Opening<'_>, &'static str> {
-    const VAGUE: &str = "its request for a link makes no sense";
+    const VAGUE: &str = "its request for a link is invalid";
     let rest = opening
         .strip_prefix(&MAGIC)
         .ok_or("an endpoint is served here, which makes links and no connections")?;

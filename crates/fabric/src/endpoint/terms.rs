@@ -106,7 +106,7 @@ impl Terms {
         // Without buffer space for one message of each kind, no message could ever be sent.
         match terms.eager > 0 && terms.envelopes > 0 && terms.held >= u64::from(terms.eager) {
             true => Ok(terms),
-            false => Err(Error::PeerMisbehaved("its terms make no sense")),
+            false => Err(Error::PeerMisbehaved("its terms are invalid")),
         }
     }
 }

@@ -40,7 +40,7 @@ impl Pmi {
     /// Connects to the launcher, if there is one.
     ///
     /// # Errors
-    /// [`Error::Job`] if its variables or answers make no sense.
+    /// [`Error::Job`] if its variables or answers are invalid.
     pub(super) fn find(env: Env<'_>) -> Result<Option<Pmi>, Error> {
         if let Some(fd) = super::number::<i32>(env, "PMI_FD")? {
             let (Some(rank), Some(size)) = (

@@ -250,7 +250,7 @@ fn parse(
     mut fds: Vec<OwnedFd>,
     largest: usize,
 ) -> Result<(usize, Memory), Error> {
-    let wrong = || Error::PeerMisbehaved("an announcement of memory makes no sense");
+    let wrong = || Error::PeerMisbehaved("an announcement of memory is invalid");
     let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     let (slot, id, size) = (word(4) as usize, long(8), long(16));

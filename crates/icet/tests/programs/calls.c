@@ -1,4 +1,4 @@
-/* Calls that make no sense, and what they give: an error, and nothing else. One process. */
+/* Calls that are invalid, and what they give: an error, and nothing else. One process. */
 
 #include "processes.h"
 

@@ -188,7 +188,7 @@ fn serve(
                         return Ok("the mothership ends".into());
                     }
                 }
-                None => return Err("it sent what makes no sense".into()),
+                None => return Err("it sent an invalid message".into()),
             },
             Err(mgn_fabric::Error::Closed(_)) => return Ok("its connection has ended".into()),
             Err(error) => return Ok(error.to_string()),

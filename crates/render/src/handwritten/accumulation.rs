@@ -126,7 +126,7 @@ impl Channel {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.splits_for_accumulation() {
             return self.split(Step::Accum(op, value));
@@ -161,7 +161,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if mask & GL_ACCUM_BUFFER_BIT == 0 {
             // SAFETY: the context is current.

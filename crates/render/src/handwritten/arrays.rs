@@ -63,7 +63,7 @@ struct Indices {
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_draw_arrays(
+    pub(crate) fn handwritten_mgn_draw_arrays(
         &mut self,
         mode: u32,
         first: i32,
@@ -116,7 +116,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_draw_elements(
+    pub(crate) fn handwritten_mgn_draw_elements(
         &mut self,
         mode: u32,
         count: i32,

@@ -52,13 +52,13 @@ macro_rules! strings {
 }
 
 strings! {
-    hand_gl_program_string_arb = glProgramStringARB, hand_gl_get_program_string_arb = glGetProgramStringARB, glGetProgramivARB();
-    hand_gl_named_program_string_ext = glNamedProgramStringEXT,
-        hand_gl_get_named_program_string_ext = glGetNamedProgramStringEXT, glGetNamedProgramivEXT(program);
+    handwritten_gl_program_string_arb = glProgramStringARB, handwritten_gl_get_program_string_arb = glGetProgramStringARB, glGetProgramivARB();
+    handwritten_gl_named_program_string_ext = glNamedProgramStringEXT,
+        handwritten_gl_get_named_program_string_ext = glGetNamedProgramStringEXT, glGetNamedProgramivEXT(program);
 }
 
 impl Renderer {
-    pub(crate) fn hand_mgn_get_program_error_string(
+    pub(crate) fn handwritten_mgn_get_program_error_string(
         &mut self,
         count: u32,
         reply: &mut Reply,
@@ -70,7 +70,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_stringi(
+    pub(crate) fn handwritten_mgn_get_stringi(
         &mut self,
         name: u32,
         index: u32,
@@ -100,7 +100,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_gen_fragment_shaders_ati(
+    pub(crate) fn handwritten_gl_gen_fragment_shaders_ati(
         &mut self,
         first: u32,
         range: u32,
@@ -113,7 +113,10 @@ impl Renderer {
         self.generate_each(Class::FragmentShader, &names)
     }
 
-    pub(crate) fn hand_gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_delete_fragment_shader_ati(
+        &mut self,
+        id: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let table = self.names.table(Class::FragmentShader);
         // An unused name is no error, except one between glBeginFragmentShaderATI and
@@ -163,9 +166,9 @@ macro_rules! parameters {
 }
 
 parameters! {
-    hand_gl_program_env_parameters4fv_ext = glProgramEnvParameters4fvEXT();
-    hand_gl_program_local_parameters4fv_ext = glProgramLocalParameters4fvEXT();
-    hand_gl_named_program_local_parameters4fv_ext = glNamedProgramLocalParameters4fvEXT(program);
+    handwritten_gl_program_env_parameters4fv_ext = glProgramEnvParameters4fvEXT();
+    handwritten_gl_program_local_parameters4fv_ext = glProgramLocalParameters4fvEXT();
+    handwritten_gl_named_program_local_parameters4fv_ext = glNamedProgramLocalParameters4fvEXT(program);
 }
 
 macro_rules! local_parameter_values {
@@ -184,10 +187,10 @@ macro_rules! local_parameter_values {
 }
 
 local_parameter_values! {
-    hand_gl_program_local_parameter4d_arb = glProgramLocalParameter4dARB() f64;
-    hand_gl_program_local_parameter4f_arb = glProgramLocalParameter4fARB() f32;
-    hand_gl_named_program_local_parameter4d_ext = glNamedProgramLocalParameter4dEXT(program) f64;
-    hand_gl_named_program_local_parameter4f_ext = glNamedProgramLocalParameter4fEXT(program) f32;
+    handwritten_gl_program_local_parameter4d_arb = glProgramLocalParameter4dARB() f64;
+    handwritten_gl_program_local_parameter4f_arb = glProgramLocalParameter4fARB() f32;
+    handwritten_gl_named_program_local_parameter4d_ext = glNamedProgramLocalParameter4dEXT(program) f64;
+    handwritten_gl_named_program_local_parameter4f_ext = glNamedProgramLocalParameter4fEXT(program) f32;
 }
 
 macro_rules! local_parameter_vectors {
@@ -217,10 +220,10 @@ macro_rules! local_parameter_vectors {
 }
 
 local_parameter_vectors! {
-    f64: hand_gl_program_local_parameter4dv_arb = glProgramLocalParameter4dvARB, hand_gl_get_program_local_parameterdv_arb = glGetProgramLocalParameterdvARB();
-    f32: hand_gl_program_local_parameter4fv_arb = glProgramLocalParameter4fvARB, hand_gl_get_program_local_parameterfv_arb = glGetProgramLocalParameterfvARB();
-    f64: hand_gl_named_program_local_parameter4dv_ext = glNamedProgramLocalParameter4dvEXT,
-        hand_gl_get_named_program_local_parameterdv_ext = glGetNamedProgramLocalParameterdvEXT(program);
-    f32: hand_gl_named_program_local_parameter4fv_ext = glNamedProgramLocalParameter4fvEXT,
-        hand_gl_get_named_program_local_parameterfv_ext = glGetNamedProgramLocalParameterfvEXT(program);
+    f64: handwritten_gl_program_local_parameter4dv_arb = glProgramLocalParameter4dvARB, handwritten_gl_get_program_local_parameterdv_arb = glGetProgramLocalParameterdvARB();
+    f32: handwritten_gl_program_local_parameter4fv_arb = glProgramLocalParameter4fvARB, handwritten_gl_get_program_local_parameterfv_arb = glGetProgramLocalParameterfvARB();
+    f64: handwritten_gl_named_program_local_parameter4dv_ext = glNamedProgramLocalParameter4dvEXT,
+        handwritten_gl_get_named_program_local_parameterdv_ext = glGetNamedProgramLocalParameterdvEXT(program);
+    f32: handwritten_gl_named_program_local_parameter4fv_ext = glNamedProgramLocalParameter4fvEXT,
+        handwritten_gl_get_named_program_local_parameterfv_ext = glGetNamedProgramLocalParameterfvEXT(program);
 }

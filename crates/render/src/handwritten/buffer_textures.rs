@@ -202,7 +202,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_tex_buffer(
+    pub(crate) fn handwritten_gl_tex_buffer(
         &mut self,
         target: u32,
         format: u32,
@@ -220,7 +220,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_tex_buffer_range(
+    pub(crate) fn handwritten_gl_tex_buffer_range(
         &mut self,
         target: u32,
         format: u32,
@@ -242,7 +242,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_multi_tex_buffer_ext(
+    pub(crate) fn handwritten_gl_multi_tex_buffer_ext(
         &mut self,
         unit: u32,
         target: u32,
@@ -273,7 +273,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_texture_buffer(
+    pub(crate) fn handwritten_gl_texture_buffer(
         &mut self,
         texture: u32,
         format: u32,
@@ -288,7 +288,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_texture_buffer_ext(
+    pub(crate) fn handwritten_gl_texture_buffer_ext(
         &mut self,
         texture: u32,
         target: u32,
@@ -304,7 +304,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_texture_buffer_range(
+    pub(crate) fn handwritten_gl_texture_buffer_range(
         &mut self,
         texture: u32,
         format: u32,
@@ -321,7 +321,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_texture_buffer_range_ext(
+    pub(crate) fn handwritten_gl_texture_buffer_range_ext(
         &mut self,
         texture: u32,
         target: u32,

@@ -7,7 +7,11 @@ use crate::renderer::Renderer;
 use mgn_wire::{gl::*, sizes, Data, Fault, Reply, Slice};
 
 impl Renderer {
-    pub(crate) fn hand_gl_bind_buffer(&mut self, target: u32, buffer: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_bind_buffer(
+        &mut self,
+        target: u32,
+        buffer: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
@@ -51,7 +55,7 @@ impl Renderer {
         self.parts_deleted(drivers);
     }
 
-    pub(crate) fn hand_gl_bind_buffer_base(
+    pub(crate) fn handwritten_gl_bind_buffer_base(
         &mut self,
         target: u32,
         index: u32,
@@ -65,7 +69,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_bind_buffer_range(
+    pub(crate) fn handwritten_gl_bind_buffer_range(
         &mut self,
         target: u32,
         index: u32,
@@ -82,7 +86,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_bind_buffer_offset_ext(
+    pub(crate) fn handwritten_gl_bind_buffer_offset_ext(
         &mut self,
         target: u32,
         index: u32,
@@ -96,7 +100,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_buffers_base(
+    pub(crate) fn handwritten_gl_bind_buffers_base(
         &mut self,
         target: u32,
         first: u32,
@@ -113,7 +117,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_bind_buffers_range(
+    pub(crate) fn handwritten_gl_bind_buffers_range(
         &mut self,
         target: u32,
         first: u32,
@@ -145,7 +149,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_buffer_data(
+    pub(crate) fn handwritten_gl_buffer_data(
         &mut self,
         target: u32,
         size: i64,
@@ -162,7 +166,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_buffer_storage(
+    pub(crate) fn handwritten_gl_buffer_storage(
         &mut self,
         target: u32,
         size: i64,
@@ -201,7 +205,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_mgn_buffer_write(
+    pub(crate) fn handwritten_mgn_buffer_write(
         &mut self,
         buffer: u32,
         offset: i64,
@@ -217,7 +221,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_mgn_buffer_read(
+    pub(crate) fn handwritten_mgn_buffer_read(
         &mut self,
         buffer: u32,
         offset: i64,
@@ -227,7 +231,13 @@ impl Renderer {
         reply.empty();
         self.at_copy_target(buffer, |r| {
             let size = i64::from(data_count);
-            r.hand_gl_get_buffer_sub_data(GL_COPY_WRITE_BUFFER, offset, size, data_count, reply)
+            r.handwritten_gl_get_buffer_sub_data(
+                GL_COPY_WRITE_BUFFER,
+                offset,
+                size,
+                data_count,
+                reply,
+            )
         })
     }
 
@@ -252,7 +262,7 @@ impl Renderer {
         done
     }
 
-    pub(crate) fn hand_gl_clear_buffer_data(
+    pub(crate) fn handwritten_gl_clear_buffer_data(
         &mut self,
         target: u32,
         internalformat: u32,
@@ -268,7 +278,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_clear_buffer_sub_data(
+    pub(crate) fn handwritten_gl_clear_buffer_sub_data(
         &mut self,
         target: u32,
         internalformat: u32,
@@ -295,7 +305,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_tex_image(
+    pub(crate) fn handwritten_gl_clear_tex_image(
         &mut self,
         texture: u32,
         level: i32,
@@ -312,7 +322,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_clear_tex_sub_image(
+    pub(crate) fn handwritten_gl_clear_tex_sub_image(
         &mut self,
         texture: u32,
         level: i32,

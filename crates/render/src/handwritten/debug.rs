@@ -114,11 +114,11 @@ impl Renderer {
         done
     }
 
-    pub(crate) fn hand_gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
         self.switch(cap, true)
     }
 
-    pub(crate) fn hand_gl_disable(&mut self, cap: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_disable(&mut self, cap: u32) -> Result<(), Fault> {
         self.switch(cap, false)
     }
 
@@ -152,12 +152,15 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_debug_message_callback(
+        &mut self,
+        called: u8,
+    ) -> Result<(), Fault> {
         self.debug()?.set_called(called != 0);
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_debug_messages(
+    pub(crate) fn handwritten_mgn_debug_messages(
         &mut self,
         messages_count: u32,
         reply: &mut Reply,
@@ -166,7 +169,7 @@ impl Renderer {
         send(reply, &messages, messages_count)
     }
 
-    pub(crate) fn hand_gl_get_debug_message_log(
+    pub(crate) fn handwritten_gl_get_debug_message_log(
         &mut self,
         count: u32,
         size: i32,
@@ -180,7 +183,7 @@ impl Renderer {
         send(reply, &messages, messages_count)
     }
 
-    pub(crate) fn hand_gl_debug_message_control(
+    pub(crate) fn handwritten_gl_debug_message_control(
         &mut self,
         source: u32,
         type_: u32,
@@ -205,7 +208,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_debug_message_insert(
+    pub(crate) fn handwritten_gl_debug_message_insert(
         &mut self,
         source: u32,
         type_: u32,
@@ -232,7 +235,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_push_debug_group(
+    pub(crate) fn handwritten_gl_push_debug_group(
         &mut self,
         source: u32,
         id: u32,
@@ -248,7 +251,7 @@ impl Renderer {
         self.follow_groups()
     }
 
-    pub(crate) fn hand_gl_pop_debug_group(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_pop_debug_group(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glPopDebugGroup)() };
@@ -281,7 +284,7 @@ impl Renderer {
         self.names.find(class, name).unwrap_or(UNKNOWN)
     }
 
-    pub(crate) fn hand_gl_object_label(
+    pub(crate) fn handwritten_gl_object_label(
         &mut self,
         identifier: u32,
         name: u32,
@@ -295,7 +298,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_label_object_ext(
+    pub(crate) fn handwritten_gl_label_object_ext(
         &mut self,
         identifier: u32,
         name: u32,
@@ -309,7 +312,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_object_ptr_label(
+    pub(crate) fn handwritten_gl_object_ptr_label(
         &mut self,
         ptr: u32,
         length: i32,
@@ -322,7 +325,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_object_label(
+    pub(crate) fn handwritten_gl_get_object_label(
         &mut self,
         identifier: u32,
         name: u32,
@@ -345,7 +348,7 @@ impl Renderer {
         )
     }
 
-    pub(crate) fn hand_gl_get_object_label_ext(
+    pub(crate) fn handwritten_gl_get_object_label_ext(
         &mut self,
         identifier: u32,
         name: u32,
@@ -368,7 +371,7 @@ impl Renderer {
         )
     }
 
-    pub(crate) fn hand_gl_get_object_ptr_label(
+    pub(crate) fn handwritten_gl_get_object_ptr_label(
         &mut self,
         ptr: u32,
         size: i32,

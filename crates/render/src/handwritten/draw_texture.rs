@@ -46,10 +46,10 @@ macro_rules! draws {
 }
 
 draws! {
-    hand_gl_draw_texf_oes hand_gl_draw_texfv_oes glDrawTexfOES f32, 1.0;
-    hand_gl_draw_texi_oes hand_gl_draw_texiv_oes glDrawTexiOES i32, 1.0;
-    hand_gl_draw_texs_oes hand_gl_draw_texsv_oes glDrawTexsOES i16, 1.0;
-    hand_gl_draw_texx_oes hand_gl_draw_texxv_oes glDrawTexxOES i32, ONE;
+    handwritten_gl_draw_texf_oes handwritten_gl_draw_texfv_oes glDrawTexfOES f32, 1.0;
+    handwritten_gl_draw_texi_oes handwritten_gl_draw_texiv_oes glDrawTexiOES i32, 1.0;
+    handwritten_gl_draw_texs_oes handwritten_gl_draw_texsv_oes glDrawTexsOES i16, 1.0;
+    handwritten_gl_draw_texx_oes handwritten_gl_draw_texxv_oes glDrawTexxOES i32, ONE;
 }
 
 impl Renderer {

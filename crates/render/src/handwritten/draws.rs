@@ -141,7 +141,7 @@ impl Renderer {
         self.draw_from_buffers(reads, &[], draw)
     }
 
-    pub(crate) fn hand_gl_multi_draw_arrays(
+    pub(crate) fn handwritten_gl_multi_draw_arrays(
         &mut self,
         mode: u32,
         first: Slice<'_, i32>,
@@ -161,7 +161,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_multi_draw_elements(
+    pub(crate) fn handwritten_gl_multi_draw_elements(
         &mut self,
         mode: u32,
         count: Slice<'_, i32>,
@@ -190,7 +190,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_multi_draw_elements_base_vertex(
+    pub(crate) fn handwritten_gl_multi_draw_elements_base_vertex(
         &mut self,
         mode: u32,
         count: Slice<'_, i32>,
@@ -223,7 +223,10 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_dispatch_compute_indirect(&mut self, indirect: i64) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_dispatch_compute_indirect(
+        &mut self,
+        indirect: i64,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(bytes) = self.bytes_at(GL_DISPATCH_INDIRECT_BUFFER) {
             let error = match u64::try_from(indirect) {
@@ -243,7 +246,7 @@ impl Renderer {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_draw_transform_feedback(
+    pub(crate) fn handwritten_gl_draw_transform_feedback(
         &mut self,
         mode: u32,
         id: u32,
@@ -255,7 +258,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_draw_transform_feedback_instanced(
+    pub(crate) fn handwritten_gl_draw_transform_feedback_instanced(
         &mut self,
         mode: u32,
         id: u32,
@@ -268,7 +271,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_draw_transform_feedback_stream(
+    pub(crate) fn handwritten_gl_draw_transform_feedback_stream(
         &mut self,
         mode: u32,
         id: u32,
@@ -281,7 +284,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_draw_transform_feedback_stream_instanced(
+    pub(crate) fn handwritten_gl_draw_transform_feedback_stream_instanced(
         &mut self,
         mode: u32,
         id: u32,
@@ -315,24 +318,24 @@ fn at(offset: u64) -> *const c_void {
 }
 
 draws! {
-    hand_gl_draw_arrays = glDrawArrays[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32)(mode, first, count);
-    hand_gl_draw_arrays_instanced = glDrawArraysInstanced[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32, instances: i32)(mode, first, count, instances);
-    hand_gl_draw_arrays_instanced_base_instance = glDrawArraysInstancedBaseInstance[Nothing Span::Elements(first, count)]
+    handwritten_gl_draw_arrays = glDrawArrays[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32)(mode, first, count);
+    handwritten_gl_draw_arrays_instanced = glDrawArraysInstanced[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32, instances: i32)(mode, first, count, instances);
+    handwritten_gl_draw_arrays_instanced_base_instance = glDrawArraysInstancedBaseInstance[Nothing Span::Elements(first, count)]
         (mode: u32, first: i32, count: i32, instances: i32, base: u32)(mode, first, count, instances, base);
-    hand_gl_draw_elements = glDrawElements[Indices Span::Indices(type_, indices, count, 0)](mode: u32, count: i32, type_: u32, indices: u64)(mode, count, type_, at(indices));
-    hand_gl_draw_elements_base_vertex = glDrawElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
+    handwritten_gl_draw_elements = glDrawElements[Indices Span::Indices(type_, indices, count, 0)](mode: u32, count: i32, type_: u32, indices: u64)(mode, count, type_, at(indices));
+    handwritten_gl_draw_elements_base_vertex = glDrawElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, count, type_, at(indices), base);
-    hand_gl_draw_range_elements = glDrawRangeElements[Indices Span::Indices(type_, indices, count, 0)]
+    handwritten_gl_draw_range_elements = glDrawRangeElements[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64)(mode, start, end, count, type_, at(indices));
-    hand_gl_draw_range_elements_base_vertex = glDrawRangeElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
+    handwritten_gl_draw_range_elements_base_vertex = glDrawRangeElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, start, end, count, type_, at(indices), base);
-    hand_gl_draw_elements_instanced = glDrawElementsInstanced[Indices Span::Indices(type_, indices, count, 0)]
+    handwritten_gl_draw_elements_instanced = glDrawElementsInstanced[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32)(mode, count, type_, at(indices), instances);
-    hand_gl_draw_elements_instanced_base_vertex = glDrawElementsInstancedBaseVertex[Indices Span::Indices(type_, indices, count, base)]
+    handwritten_gl_draw_elements_instanced_base_vertex = glDrawElementsInstancedBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: i32)(mode, count, type_, at(indices), instances, base);
-    hand_gl_draw_elements_instanced_base_instance = glDrawElementsInstancedBaseInstance[Indices Span::Indices(type_, indices, count, 0)]
+    handwritten_gl_draw_elements_instanced_base_instance = glDrawElementsInstancedBaseInstance[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: u32)(mode, count, type_, at(indices), instances, base);
-    hand_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices Span::Indices(type_, indices, count, vertex)]
+    handwritten_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices Span::Indices(type_, indices, count, vertex)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, vertex: i32, base: u32)
         (mode, count, type_, at(indices), instances, vertex, base);
 }
@@ -351,20 +354,20 @@ macro_rules! indirect_draws {
 }
 
 indirect_draws! {
-    hand_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect Arguments::one(indirect, OF_ARRAYS)]
+    handwritten_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect Arguments::one(indirect, OF_ARRAYS)]
         (mode: u32, indirect: u64)(mode, at(indirect));
-    hand_gl_draw_elements_indirect = glDrawElementsIndirect[IndirectIndices Arguments::one(indirect, OF_ELEMENTS)]
+    handwritten_gl_draw_elements_indirect = glDrawElementsIndirect[IndirectIndices Arguments::one(indirect, OF_ELEMENTS)]
         (mode: u32, type_: u32, indirect: u64)(mode, type_, at(indirect));
-    hand_gl_multi_draw_arrays_indirect = glMultiDrawArraysIndirect
+    handwritten_gl_multi_draw_arrays_indirect = glMultiDrawArraysIndirect
         [Indirect Arguments { at: indirect, each: OF_ARRAYS, draws, stride, count: None }]
         (mode: u32, indirect: u64, draws: i32, stride: i32)(mode, at(indirect), draws, stride);
-    hand_gl_multi_draw_elements_indirect = glMultiDrawElementsIndirect
+    handwritten_gl_multi_draw_elements_indirect = glMultiDrawElementsIndirect
         [IndirectIndices Arguments { at: indirect, each: OF_ELEMENTS, draws, stride, count: None }]
         (mode: u32, type_: u32, indirect: u64, draws: i32, stride: i32)(mode, type_, at(indirect), draws, stride);
-    hand_gl_multi_draw_arrays_indirect_count = glMultiDrawArraysIndirectCount
+    handwritten_gl_multi_draw_arrays_indirect_count = glMultiDrawArraysIndirectCount
         [IndirectCount Arguments { at: indirect, each: OF_ARRAYS, draws: most, stride, count: Some(draws) }]
         (mode: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, at(indirect), draws, most, stride);
-    hand_gl_multi_draw_elements_indirect_count = glMultiDrawElementsIndirectCount
+    handwritten_gl_multi_draw_elements_indirect_count = glMultiDrawElementsIndirectCount
         [IndirectCountIndices Arguments { at: indirect, each: OF_ELEMENTS, draws: most, stride, count: Some(draws) }]
         (mode: u32, type_: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, type_, at(indirect), draws, most, stride);
 }

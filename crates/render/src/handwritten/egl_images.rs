@@ -19,7 +19,7 @@ const BAD_PARAMETER: u32 = 0x300C;
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_create_image(
+    pub(crate) fn handwritten_mgn_create_image(
         &mut self,
         image: u32,
         context: u32,
@@ -69,7 +69,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
         self.beat();
         match self.images.remove(&image) {
             Some(image) => self.egl.destroy_image(image),
@@ -84,7 +84,7 @@ impl Renderer {
         found.copied().unwrap_or(std::ptr::null_mut())
     }
 
-    pub(crate) fn hand_gl_egl_image_target_texture2does(
+    pub(crate) fn handwritten_gl_egl_image_target_texture2does(
         &mut self,
         target: u32,
         image: u32,
@@ -95,7 +95,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_egl_image_target_renderbuffer_storage_oes(
+    pub(crate) fn handwritten_gl_egl_image_target_renderbuffer_storage_oes(
         &mut self,
         target: u32,
         image: u32,
@@ -106,7 +106,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_egl_image_target_tex_storage_ext(
+    pub(crate) fn handwritten_gl_egl_image_target_tex_storage_ext(
         &mut self,
         target: u32,
         image: u32,
@@ -121,7 +121,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_egl_image_target_texture_storage_ext(
+    pub(crate) fn handwritten_gl_egl_image_target_texture_storage_ext(
         &mut self,
         texture: u32,
         image: u32,

@@ -211,7 +211,7 @@ impl Renderer {
         Some(contents)
     }
 
-    pub(crate) fn hand_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
         self.needs_context()?;
         // Between glBegin and glEnd the question would be an error; arrays do not change there.
         let asks = |cx: &Context| cx.compiling.is_some() || !cx.may_be_inside;

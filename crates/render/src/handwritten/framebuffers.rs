@@ -7,7 +7,7 @@ use crate::surface::{is_both, is_front};
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 
 impl Renderer {
-    pub(crate) fn hand_gl_bind_framebuffer(
+    pub(crate) fn handwritten_gl_bind_framebuffer(
         &mut self,
         target: u32,
         framebuffer: u32,
@@ -15,7 +15,7 @@ impl Renderer {
         self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebuffer)
     }
 
-    pub(crate) fn hand_gl_bind_framebuffer_ext(
+    pub(crate) fn handwritten_gl_bind_framebuffer_ext(
         &mut self,
         target: u32,
         framebuffer: u32,
@@ -23,7 +23,7 @@ impl Renderer {
         self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebufferEXT)
     }
 
-    pub(crate) fn hand_gl_bind_framebuffer_oes(
+    pub(crate) fn handwritten_gl_bind_framebuffer_oes(
         &mut self,
         target: u32,
         framebuffer: u32,
@@ -64,7 +64,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_draw_buffer(&mut self, buf: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_draw_buffer(&mut self, buf: u32) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe { (r.gl.glDrawBuffer)(buf) });
@@ -74,7 +74,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_draw_buffers(
+    pub(crate) fn handwritten_gl_draw_buffers(
         &mut self,
         n: i32,
         bufs: Slice<'_, u32>,
@@ -92,7 +92,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_read_buffer(&mut self, src: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_read_buffer(&mut self, src: u32) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe { (r.gl.glReadBuffer)(src) });
@@ -206,7 +206,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_pop_attrib(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         // Mesa loses a current value that is set between an array draw and glPopAttrib unless it is
         // asked for one. A program that used immediate mode does not get to see that, so
@@ -223,7 +223,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_get_framebuffer_attachment_parameteriv(
+    pub(crate) fn handwritten_gl_get_framebuffer_attachment_parameteriv(
         &mut self,
         target: u32,
         attachment: u32,
@@ -238,7 +238,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_named_framebuffer_attachment_parameteriv(
+    pub(crate) fn handwritten_gl_get_named_framebuffer_attachment_parameteriv(
         &mut self,
         framebuffer: u32,
         attachment: u32,
@@ -254,7 +254,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_named_framebuffer_attachment_parameteriv_ext(
+    pub(crate) fn handwritten_gl_get_named_framebuffer_attachment_parameteriv_ext(
         &mut self,
         framebuffer: u32,
         attachment: u32,
@@ -270,7 +270,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_framebuffer_parameteriv(
+    pub(crate) fn handwritten_gl_get_framebuffer_parameteriv(
         &mut self,
         target: u32,
         pname: u32,
@@ -289,7 +289,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_named_framebuffer_parameteriv(
+    pub(crate) fn handwritten_gl_get_named_framebuffer_parameteriv(
         &mut self,
         framebuffer: u32,
         pname: u32,
@@ -304,7 +304,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_named_framebuffer_parameteriv_ext(
+    pub(crate) fn handwritten_gl_get_named_framebuffer_parameteriv_ext(
         &mut self,
         framebuffer: u32,
         pname: u32,
@@ -319,7 +319,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_get_framebuffer_parameteriv_ext(
+    pub(crate) fn handwritten_gl_get_framebuffer_parameteriv_ext(
         &mut self,
         framebuffer: u32,
         pname: u32,
@@ -472,12 +472,12 @@ macro_rules! named_buffers {
 }
 
 named_buffers! {
-    object: hand_gl_named_framebuffer_draw_buffer glNamedFramebufferDrawBuffer,
-        hand_gl_named_framebuffer_draw_buffers glNamedFramebufferDrawBuffers,
-        hand_gl_named_framebuffer_read_buffer glNamedFramebufferReadBuffer;
-    name: hand_gl_framebuffer_draw_buffer_ext glFramebufferDrawBufferEXT,
-        hand_gl_framebuffer_draw_buffers_ext glFramebufferDrawBuffersEXT,
-        hand_gl_framebuffer_read_buffer_ext glFramebufferReadBufferEXT;
+    object: handwritten_gl_named_framebuffer_draw_buffer glNamedFramebufferDrawBuffer,
+        handwritten_gl_named_framebuffer_draw_buffers glNamedFramebufferDrawBuffers,
+        handwritten_gl_named_framebuffer_read_buffer glNamedFramebufferReadBuffer;
+    name: handwritten_gl_framebuffer_draw_buffer_ext glFramebufferDrawBufferEXT,
+        handwritten_gl_framebuffer_draw_buffers_ext glFramebufferDrawBuffersEXT,
+        handwritten_gl_framebuffer_read_buffer_ext glFramebufferReadBufferEXT;
 }
 
 /// Clears of one buffer, of the bound framebuffer or of one by name.
@@ -506,9 +506,9 @@ macro_rules! clears {
 }
 
 clears! {
-    hand_gl_clear_bufferfv glClearBufferfv, hand_gl_clear_named_framebufferfv glClearNamedFramebufferfv: f32;
-    hand_gl_clear_bufferiv glClearBufferiv, hand_gl_clear_named_framebufferiv glClearNamedFramebufferiv: i32;
-    hand_gl_clear_bufferuiv glClearBufferuiv, hand_gl_clear_named_framebufferuiv glClearNamedFramebufferuiv: u32;
+    handwritten_gl_clear_bufferfv glClearBufferfv, handwritten_gl_clear_named_framebufferfv glClearNamedFramebufferfv: f32;
+    handwritten_gl_clear_bufferiv glClearBufferiv, handwritten_gl_clear_named_framebufferiv glClearNamedFramebufferiv: i32;
+    handwritten_gl_clear_bufferuiv glClearBufferuiv, handwritten_gl_clear_named_framebufferuiv glClearNamedFramebufferuiv: u32;
 }
 
 /// Whether pixels of this format, or internal format, are colours.

@@ -92,8 +92,8 @@ macro_rules! format_queries {
 
 impl Renderer {
     format_queries! {
-        hand_gl_get_internalformativ = glGetInternalformativ: i32, [0x5a17_c3e9, 0x2345_6789];
-        hand_gl_get_internalformati64v = glGetInternalformati64v: i64, [0x5a17_c3e9_0b2d_4f68, 0x2345_6789_abcd_ef01];
+        handwritten_gl_get_internalformativ = glGetInternalformativ: i32, [0x5a17_c3e9, 0x2345_6789];
+        handwritten_gl_get_internalformati64v = glGetInternalformati64v: i64, [0x5a17_c3e9_0b2d_4f68, 0x2345_6789_abcd_ef01];
     }
 
     /// State that the renderer knows better than the driver.
@@ -121,7 +121,7 @@ impl Renderer {
         Some(name.into())
     }
 
-    pub(crate) fn hand_gl_get_integerv(
+    pub(crate) fn handwritten_gl_get_integerv(
         &mut self,
         pname: u32,
         data_count: u32,
@@ -140,7 +140,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_integer64v(
+    pub(crate) fn handwritten_gl_get_integer64v(
         &mut self,
         pname: u32,
         data_count: u32,
@@ -159,7 +159,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_floatv(
+    pub(crate) fn handwritten_gl_get_floatv(
         &mut self,
         pname: u32,
         data_count: u32,
@@ -178,7 +178,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_doublev(
+    pub(crate) fn handwritten_gl_get_doublev(
         &mut self,
         pname: u32,
         data_count: u32,
@@ -197,7 +197,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_fixedv(
+    pub(crate) fn handwritten_gl_get_fixedv(
         &mut self,
         pname: u32,
         data_count: u32,
@@ -218,7 +218,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_booleanv(
+    pub(crate) fn handwritten_gl_get_booleanv(
         &mut self,
         pname: u32,
         data_count: u32,

@@ -52,7 +52,7 @@ macro_rules! copy_images {
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_texture_view(
+    pub(crate) fn handwritten_gl_texture_view(
         &mut self,
         texture: u32,
         target: u32,
@@ -78,11 +78,11 @@ impl Renderer {
     }
 
     copy_images! {
-        hand_gl_copy_image_sub_data = glCopyImageSubData;
-        hand_gl_copy_image_sub_data_nv = glCopyImageSubDataNV;
+        handwritten_gl_copy_image_sub_data = glCopyImageSubData;
+        handwritten_gl_copy_image_sub_data_nv = glCopyImageSubDataNV;
     }
 
-    pub(crate) fn hand_gl_draw_pixels(
+    pub(crate) fn handwritten_gl_draw_pixels(
         &mut self,
         width: i32,
         height: i32,
@@ -98,7 +98,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_bitmap(
+    pub(crate) fn handwritten_gl_bitmap(
         &mut self,
         width: i32,
         height: i32,
@@ -130,7 +130,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
         self.needs_context()?;
         let nothing = matches!(mask, Data::Null);
         let mask = self.image(mask, tight_bitmap_bytes(32, 32))?;

@@ -318,7 +318,7 @@ impl Renderer {
 
     /// For a missing texture, drivers raise the error, and then still access the texture.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_invalidate_tex_sub_image(
+    pub(crate) fn handwritten_gl_invalidate_tex_sub_image(
         &mut self,
         texture: u32,
         level: i32,
@@ -342,7 +342,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_tex_image(
+    pub(crate) fn handwritten_gl_get_tex_image(
         &mut self,
         target: u32,
         level: i32,
@@ -359,7 +359,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_mgn_get_tex_image_to(
+    pub(crate) fn handwritten_mgn_get_tex_image_to(
         &mut self,
         target: u32,
         level: i32,
@@ -374,7 +374,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_compressed_tex_image(
+    pub(crate) fn handwritten_gl_get_compressed_tex_image(
         &mut self,
         target: u32,
         level: i32,
@@ -388,7 +388,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_mgn_get_compressed_tex_image_to(
+    pub(crate) fn handwritten_mgn_get_compressed_tex_image_to(
         &mut self,
         target: u32,
         level: i32,
@@ -454,18 +454,18 @@ macro_rules! levels {
 }
 
 levels! {
-    image room hand_gl_get_texture_image = glGetTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
-    image room hand_gl_get_texture_sub_image = glGetTextureSubImage
+    image room handwritten_gl_get_texture_image = glGetTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
+    image room handwritten_gl_get_texture_sub_image = glGetTextureSubImage
         (texture; target, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) Name(texture: Texture, target) level [width height depth];
-    image free hand_gl_get_texture_image_ext = glGetTextureImageEXT
+    image free handwritten_gl_get_texture_image_ext = glGetTextureImageEXT
         (texture, target: u32, level: i32) NameAndTarget(texture: Texture, target) level;
-    image free hand_gl_get_multi_tex_image_ext = glGetMultiTexImageEXT
+    image free handwritten_gl_get_multi_tex_image_ext = glGetMultiTexImageEXT
         (texunit, target: u32, level: i32) UnitAndTarget(texunit, target) level;
-    blocks room hand_gl_get_compressed_texture_image = glGetCompressedTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
-    blocks room hand_gl_get_compressed_texture_sub_image = glGetCompressedTextureSubImage
+    blocks room handwritten_gl_get_compressed_texture_image = glGetCompressedTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
+    blocks room handwritten_gl_get_compressed_texture_sub_image = glGetCompressedTextureSubImage
         (texture; target, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) Name(texture: Texture, target) level [width height depth];
-    blocks free hand_gl_get_compressed_texture_image_ext = glGetCompressedTextureImageEXT
+    blocks free handwritten_gl_get_compressed_texture_image_ext = glGetCompressedTextureImageEXT
         (texture, target: u32, level: i32) NameAndTarget(texture: Texture, target) level;
-    blocks free hand_gl_get_compressed_multi_tex_image_ext = glGetCompressedMultiTexImageEXT
+    blocks free handwritten_gl_get_compressed_multi_tex_image_ext = glGetCompressedMultiTexImageEXT
         (texunit, target: u32, level: i32) UnitAndTarget(texunit, target) level;
 }

@@ -18,7 +18,11 @@ const MOST_ORDER: i32 = 64;
 const LONGEST_MAP: usize = 1 << 16;
 
 impl Renderer {
-    pub(crate) fn hand_gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_delete_lists(
+        &mut self,
+        list: u32,
+        range: i32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         // The driver walks the whole range, however few lists there are; deleting in steps lets
         // others see that there is progress.
@@ -41,7 +45,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
         // With offsets it is called when it is complete.
         let executes = mode == GL_COMPILE_AND_EXECUTE && self.is_offset;
@@ -65,7 +69,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_end_list(&mut self) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_end_list(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndList)() };
@@ -79,7 +83,7 @@ impl Renderer {
         }
         self.note_compiling();
         match called {
-            Some(list) => self.hand_gl_call_list(list),
+            Some(list) => self.handwritten_gl_call_list(list),
             None => Ok(()),
         }
     }
@@ -104,7 +108,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.is_too_deep() {
             return Ok(());
@@ -127,7 +131,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_call_lists(
+    pub(crate) fn handwritten_gl_call_lists(
         &mut self,
         n: i32,
         type_: u32,
@@ -193,7 +197,7 @@ impl Renderer {
         Ok(values.filter(|values| !is_missing(values)))
     }
 
-    pub(crate) fn hand_gl_pixel_mapfv(
+    pub(crate) fn handwritten_gl_pixel_mapfv(
         &mut self,
         map: u32,
         size: i32,
@@ -207,7 +211,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_pixel_mapuiv(
+    pub(crate) fn handwritten_gl_pixel_mapuiv(
         &mut self,
         map: u32,
         size: i32,
@@ -220,7 +224,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_pixel_mapusv(
+    pub(crate) fn handwritten_gl_pixel_mapusv(
         &mut self,
         map: u32,
         size: i32,
@@ -233,7 +237,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapfv(
+    pub(crate) fn handwritten_gl_get_pixel_mapfv(
         &mut self,
         map: u32,
         values_count: u32,
@@ -248,7 +252,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapuiv(
+    pub(crate) fn handwritten_gl_get_pixel_mapuiv(
         &mut self,
         map: u32,
         values_count: u32,
@@ -263,7 +267,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapusv(
+    pub(crate) fn handwritten_gl_get_pixel_mapusv(
         &mut self,
         map: u32,
         values_count: u32,
@@ -357,8 +361,8 @@ macro_rules! evaluators {
 }
 
 evaluators! {
-    f32: hand_gl_map1f = glMap1f, hand_gl_map2f = glMap2f;
-    f64: hand_gl_map1d = glMap1d, hand_gl_map2d = glMap2d;
+    f32: handwritten_gl_map1f = glMap1f, handwritten_gl_map2f = glMap2f;
+    f64: handwritten_gl_map1d = glMap1d, handwritten_gl_map2d = glMap2d;
 }
 
 #[cfg(test)]

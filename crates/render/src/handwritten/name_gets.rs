@@ -90,24 +90,24 @@ macro_rules! queries {
 }
 
 queries! {
-    hand_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target; index];
-    hand_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target; index];
-    hand_gl_get_floati_v = glGetFloati_v<f32>(target: u32, index: u32) [target; index];
-    hand_gl_get_doublei_v = glGetDoublei_v<f64>(target: u32, index: u32) [target; index];
-    hand_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
-    hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
-    hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
-    hand_gl_get_programiv_arb = glGetProgramivARB<i32>(target: u32, pname: u32) [pname];
-    hand_gl_get_named_programiv_ext = glGetNamedProgramivEXT<i32>(program: u32, target: u32, pname: u32) [pname, program: name Assembly];
-    hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline: object Pipeline];
-    hand_gl_get_tex_level_parameterfv = glGetTexLevelParameterfv<f32>(target: u32, level: i32, pname: u32) [pname];
-    hand_gl_get_texture_level_parameteriv = glGetTextureLevelParameteriv<i32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
-    hand_gl_get_texture_level_parameterfv = glGetTextureLevelParameterfv<f32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
-    hand_gl_get_texture_level_parameteriv_ext = glGetTextureLevelParameterivEXT<i32>
+    handwritten_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target; index];
+    handwritten_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target; index];
+    handwritten_gl_get_floati_v = glGetFloati_v<f32>(target: u32, index: u32) [target; index];
+    handwritten_gl_get_doublei_v = glGetDoublei_v<f64>(target: u32, index: u32) [target; index];
+    handwritten_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
+    handwritten_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
+    handwritten_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
+    handwritten_gl_get_programiv_arb = glGetProgramivARB<i32>(target: u32, pname: u32) [pname];
+    handwritten_gl_get_named_programiv_ext = glGetNamedProgramivEXT<i32>(program: u32, target: u32, pname: u32) [pname, program: name Assembly];
+    handwritten_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline: object Pipeline];
+    handwritten_gl_get_tex_level_parameterfv = glGetTexLevelParameterfv<f32>(target: u32, level: i32, pname: u32) [pname];
+    handwritten_gl_get_texture_level_parameteriv = glGetTextureLevelParameteriv<i32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
+    handwritten_gl_get_texture_level_parameterfv = glGetTextureLevelParameterfv<f32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
+    handwritten_gl_get_texture_level_parameteriv_ext = glGetTextureLevelParameterivEXT<i32>
         (texture: u32, target: u32, level: i32, pname: u32) [pname, texture: name Texture];
-    hand_gl_get_texture_level_parameterfv_ext = glGetTextureLevelParameterfvEXT<f32>
+    handwritten_gl_get_texture_level_parameterfv_ext = glGetTextureLevelParameterfvEXT<f32>
         (texture: u32, target: u32, level: i32, pname: u32) [pname, texture: name Texture];
-    hand_gl_get_multi_tex_level_parameteriv_ext = glGetMultiTexLevelParameterivEXT<i32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
-    hand_gl_get_multi_tex_level_parameterfv_ext = glGetMultiTexLevelParameterfvEXT<f32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
-    hand_gl_get_transform_feedbacki_v = glGetTransformFeedbacki_v<i32>(xfb: u32, pname: u32, index: u32) [pname, xfb: object TransformFeedback];
+    handwritten_gl_get_multi_tex_level_parameteriv_ext = glGetMultiTexLevelParameterivEXT<i32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
+    handwritten_gl_get_multi_tex_level_parameterfv_ext = glGetMultiTexLevelParameterfvEXT<f32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
+    handwritten_gl_get_transform_feedbacki_v = glGetTransformFeedbacki_v<i32>(xfb: u32, pname: u32, index: u32) [pname, xfb: object TransformFeedback];
 }

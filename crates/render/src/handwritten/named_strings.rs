@@ -25,7 +25,7 @@ impl Text {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_named_string_arb(
+    pub(crate) fn handwritten_gl_named_string_arb(
         &mut self,
         type_: u32,
         name: Slice<'_, u8>,
@@ -40,7 +40,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_delete_named_string_arb(
+    pub(crate) fn handwritten_gl_delete_named_string_arb(
         &mut self,
         name: Slice<'_, u8>,
     ) -> Result<(), Fault> {
@@ -51,7 +51,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_compile_shader_include_arb(
+    pub(crate) fn handwritten_gl_compile_shader_include_arb(
         &mut self,
         shader: u32,
         count: i32,
@@ -74,7 +74,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_is_named_string_arb(
+    pub(crate) fn handwritten_gl_is_named_string_arb(
         &mut self,
         name: Slice<'_, u8>,
         answer_count: u32,
@@ -88,7 +88,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_named_string_arb(
+    pub(crate) fn handwritten_gl_get_named_string_arb(
         &mut self,
         name: Slice<'_, u8>,
         size: i32,
@@ -134,7 +134,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_named_stringiv_arb(
+    pub(crate) fn handwritten_gl_get_named_stringiv_arb(
         &mut self,
         name: Slice<'_, u8>,
         pname: u32,

@@ -71,7 +71,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_create_textures(
+    pub(crate) fn handwritten_gl_create_textures(
         &mut self,
         target: u32,
         names: Slice<'_, u32>,
@@ -82,7 +82,7 @@ impl Renderer {
         })
     }
 
-    pub(crate) fn hand_gl_create_queries(
+    pub(crate) fn handwritten_gl_create_queries(
         &mut self,
         target: u32,
         names: Slice<'_, u32>,
@@ -195,14 +195,18 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_create_shader(&mut self, kind: u32, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_create_shader(
+        &mut self,
+        kind: u32,
+        name: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         let driver = unsafe { (self.gl.glCreateShader)(kind) };
         self.created(name, driver)
     }
 
-    pub(crate) fn hand_gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         let driver = unsafe { (self.gl.glCreateProgram)() };
@@ -219,7 +223,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_fence_sync(
+    pub(crate) fn handwritten_gl_fence_sync(
         &mut self,
         condition: u32,
         flags: u32,
@@ -240,7 +244,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_delete_sync(&mut self, name: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_delete_sync(&mut self, name: u32) -> Result<(), Fault> {
         self.needs_context()?;
         match self.names.shared.syncs.remove(&name) {
             // SAFETY: the fence is the driver's, and nothing names it any more.
@@ -251,7 +255,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_client_wait_sync(
+    pub(crate) fn handwritten_gl_client_wait_sync(
         &mut self,
         sync: u32,
         flags: u32,
@@ -277,7 +281,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_wait_sync(
+    pub(crate) fn handwritten_gl_wait_sync(
         &mut self,
         sync: u32,
         flags: u32,
@@ -306,16 +310,16 @@ macro_rules! names {
 }
 
 names! {
-    Buffer: hand_gl_gen_buffers, hand_gl_delete_buffers;
-    Texture: hand_gl_gen_textures, hand_gl_delete_textures;
-    Renderbuffer: hand_gl_gen_renderbuffers, hand_gl_delete_renderbuffers;
-    Sampler: hand_gl_gen_samplers, hand_gl_delete_samplers;
-    Framebuffer: hand_gl_gen_framebuffers, hand_gl_delete_framebuffers;
-    VertexArray: hand_gl_gen_vertex_arrays, hand_gl_delete_vertex_arrays;
-    Query: hand_gl_gen_queries, hand_gl_delete_queries;
-    Pipeline: hand_gl_gen_program_pipelines, hand_gl_delete_program_pipelines;
-    TransformFeedback: hand_gl_gen_transform_feedbacks, hand_gl_delete_transform_feedbacks;
-    Assembly: hand_gl_gen_programs_arb, hand_gl_delete_programs_arb;
+    Buffer: handwritten_gl_gen_buffers, handwritten_gl_delete_buffers;
+    Texture: handwritten_gl_gen_textures, handwritten_gl_delete_textures;
+    Renderbuffer: handwritten_gl_gen_renderbuffers, handwritten_gl_delete_renderbuffers;
+    Sampler: handwritten_gl_gen_samplers, handwritten_gl_delete_samplers;
+    Framebuffer: handwritten_gl_gen_framebuffers, handwritten_gl_delete_framebuffers;
+    VertexArray: handwritten_gl_gen_vertex_arrays, handwritten_gl_delete_vertex_arrays;
+    Query: handwritten_gl_gen_queries, handwritten_gl_delete_queries;
+    Pipeline: handwritten_gl_gen_program_pipelines, handwritten_gl_delete_program_pipelines;
+    TransformFeedback: handwritten_gl_gen_transform_feedbacks, handwritten_gl_delete_transform_feedbacks;
+    Assembly: handwritten_gl_gen_programs_arb, handwritten_gl_delete_programs_arb;
 }
 
 macro_rules! created {
@@ -332,13 +336,13 @@ macro_rules! created {
 }
 
 created! {
-    Buffer: hand_gl_create_buffers = glCreateBuffers;
-    Renderbuffer: hand_gl_create_renderbuffers = glCreateRenderbuffers;
-    Sampler: hand_gl_create_samplers = glCreateSamplers;
-    Framebuffer: hand_gl_create_framebuffers = glCreateFramebuffers;
-    VertexArray: hand_gl_create_vertex_arrays = glCreateVertexArrays;
-    Pipeline: hand_gl_create_program_pipelines = glCreateProgramPipelines;
-    TransformFeedback: hand_gl_create_transform_feedbacks = glCreateTransformFeedbacks;
+    Buffer: handwritten_gl_create_buffers = glCreateBuffers;
+    Renderbuffer: handwritten_gl_create_renderbuffers = glCreateRenderbuffers;
+    Sampler: handwritten_gl_create_samplers = glCreateSamplers;
+    Framebuffer: handwritten_gl_create_framebuffers = glCreateFramebuffers;
+    VertexArray: handwritten_gl_create_vertex_arrays = glCreateVertexArrays;
+    Pipeline: handwritten_gl_create_program_pipelines = glCreateProgramPipelines;
+    TransformFeedback: handwritten_gl_create_transform_feedbacks = glCreateTransformFeedbacks;
 }
 
 /// Older forms, which the registry does not know to be the same.
@@ -357,9 +361,9 @@ macro_rules! older_names {
 }
 
 older_names! {
-    Texture: hand_gl_gen_textures_ext, hand_gl_delete_textures_ext;
-    Renderbuffer: hand_gl_gen_renderbuffers_oes, hand_gl_delete_renderbuffers_oes;
-    Framebuffer: hand_gl_gen_framebuffers_oes, hand_gl_delete_framebuffers_oes;
-    Query: hand_gl_gen_queries_ext, hand_gl_delete_queries_ext;
-    Pipeline: hand_gl_gen_program_pipelines_ext, hand_gl_delete_program_pipelines_ext;
+    Texture: handwritten_gl_gen_textures_ext, handwritten_gl_delete_textures_ext;
+    Renderbuffer: handwritten_gl_gen_renderbuffers_oes, handwritten_gl_delete_renderbuffers_oes;
+    Framebuffer: handwritten_gl_gen_framebuffers_oes, handwritten_gl_delete_framebuffers_oes;
+    Query: handwritten_gl_gen_queries_ext, handwritten_gl_delete_queries_ext;
+    Pipeline: handwritten_gl_gen_program_pipelines_ext, handwritten_gl_delete_program_pipelines_ext;
 }

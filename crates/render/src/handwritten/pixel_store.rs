@@ -148,7 +148,11 @@ impl PixelStore {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_pixel_storei(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_pixel_storei(
+        &mut self,
+        pname: u32,
+        param: i32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         self.error();
         // SAFETY: the context is current.
@@ -162,8 +166,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_pixel_storef(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        self.hand_gl_pixel_storei(pname, param.round() as i32)
+    pub(crate) fn handwritten_gl_pixel_storef(
+        &mut self,
+        pname: u32,
+        param: f32,
+    ) -> Result<(), Fault> {
+        self.handwritten_gl_pixel_storei(pname, param.round() as i32)
     }
 
     /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel

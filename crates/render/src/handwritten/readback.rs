@@ -9,7 +9,7 @@ use std::ffi::c_void;
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_read_pixels(
+    pub(crate) fn handwritten_gl_read_pixels(
         &mut self,
         x: i32,
         y: i32,
@@ -108,7 +108,7 @@ impl Renderer {
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_readn_pixels(
+    pub(crate) fn handwritten_gl_readn_pixels(
         &mut self,
         x: i32,
         y: i32,
@@ -125,11 +125,11 @@ impl Renderer {
             reply.room(0);
             return Ok(());
         }
-        self.hand_gl_read_pixels(x, y, width, height, format, type_, reply)
+        self.handwritten_gl_read_pixels(x, y, width, height, format, type_, reply)
     }
 
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_mgn_read_pixels_to(
+    pub(crate) fn handwritten_mgn_read_pixels_to(
         &mut self,
         x: i32,
         y: i32,
@@ -154,7 +154,7 @@ impl Renderer {
         self.return_lent()
     }
 
-    pub(crate) fn hand_gl_get_polygon_stipple(
+    pub(crate) fn handwritten_gl_get_polygon_stipple(
         &mut self,
         mask_count: u32,
         reply: &mut Reply,
@@ -179,14 +179,17 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_get_polygon_stipple_to(
+        &mut self,
+        offset: u64,
+    ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
         // SAFETY: as above.
         unsafe { (self.gl.glGetPolygonStipple)(to.cast()) };
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_pixel_map_to(
+    pub(crate) fn handwritten_mgn_get_pixel_map_to(
         &mut self,
         map: u32,
         type_: u32,
@@ -205,7 +208,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_buffer_sub_data(
+    pub(crate) fn handwritten_gl_get_buffer_sub_data(
         &mut self,
         target: u32,
         offset: i64,
@@ -302,7 +305,7 @@ impl Renderer {
         Ok(offset as usize as *mut c_void)
     }
 
-    pub(crate) fn hand_mgn_query_result_to(
+    pub(crate) fn handwritten_mgn_query_result_to(
         &mut self,
         id: u32,
         pname: u32,

@@ -60,21 +60,25 @@ fn zeros(words: usize) -> Box<[Cell<u32>]> {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         let (start, size) = self.cx()?.selection.room(size);
         // SAFETY: the context is current, and has memory for as many words until it ends.
         unsafe { (self.gl.glSelectBuffer)(size, start) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_feedback_buffer(
+        &mut self,
+        size: i32,
+        type_: u32,
+    ) -> Result<(), Fault> {
         let (start, size) = self.cx()?.feedback.room(size);
         // SAFETY: as for selection.
         unsafe { (self.gl.glFeedbackBuffer)(size, type_, start.cast()) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_render_mode(
+    pub(crate) fn handwritten_gl_render_mode(
         &mut self,
         mode: u32,
         result_count: u32,

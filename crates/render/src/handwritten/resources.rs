@@ -14,7 +14,7 @@ const LISTS: [(u32, u32); 2] = [
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_get_program_resourceiv(
+    pub(crate) fn handwritten_gl_get_program_resourceiv(
         &mut self,
         program: u32,
         interface: u32,
@@ -111,10 +111,10 @@ macro_rules! lists {
 }
 
 lists! {
-    hand_gl_get_active_uniform_blockiv = glGetActiveUniformBlockiv(index)
+    handwritten_gl_get_active_uniform_blockiv = glGetActiveUniformBlockiv(index)
         [GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS];
-    hand_gl_get_active_atomic_counter_bufferiv = glGetActiveAtomicCounterBufferiv(index)
+    handwritten_gl_get_active_atomic_counter_bufferiv = glGetActiveAtomicCounterBufferiv(index)
         [GL_ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTER_INDICES GL_ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTERS];
-    hand_gl_get_active_subroutine_uniformiv = glGetActiveSubroutineUniformiv(stage, index)
+    handwritten_gl_get_active_subroutine_uniformiv = glGetActiveSubroutineUniformiv(stage, index)
         [GL_COMPATIBLE_SUBROUTINES GL_NUM_COMPATIBLE_SUBROUTINES];
 }

@@ -7,7 +7,7 @@ use mgn_wire::draws::{attr, Kind, Run};
 use mgn_wire::{gl::*, Data, Fault, Slice};
 
 impl Renderer {
-    pub(crate) fn hand_mgn_run(
+    pub(crate) fn handwritten_mgn_run(
         &mut self,
         mode: u32,
         flags: u32,
@@ -42,12 +42,12 @@ impl Renderer {
     }
 
     /// A draw that some tiles do not need may be drawn for them all the same.
-    pub(crate) fn hand_mgn_only(&mut self, _low: u32, _high: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_mgn_only(&mut self, _low: u32, _high: u32) -> Result<(), Fault> {
         Ok(())
     }
 
     /// Current attributes, always 4 floats each.
-    pub(crate) fn hand_mgn_current(
+    pub(crate) fn handwritten_mgn_current(
         &mut self,
         layout: Slice<'_, u8>,
         values: Slice<'_, f32>,

@@ -10,7 +10,7 @@ use std::ffi::CString;
 const COMPONENTS: usize = 16;
 
 impl Renderer {
-    pub(crate) fn hand_gl_shader_source(
+    pub(crate) fn handwritten_gl_shader_source(
         &mut self,
         shader: u32,
         source: Slice<'_, u8>,
@@ -40,7 +40,7 @@ impl Renderer {
         glsl::offset(kind(), &source, is_es).unwrap_or(source)
     }
 
-    pub(crate) fn hand_gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         // SAFETY: the context is current.
@@ -48,7 +48,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_create_shader_programv(
+    pub(crate) fn handwritten_gl_create_shader_programv(
         &mut self,
         kind: u32,
         count: i32,
@@ -69,7 +69,7 @@ impl Renderer {
         self.created(name, driver)
     }
 
-    pub(crate) fn hand_gl_create_shader_program_ext(
+    pub(crate) fn handwritten_gl_create_shader_program_ext(
         &mut self,
         type_: u32,
         string: Slice<'_, u8>,
@@ -83,7 +83,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_transform_feedback_varyings(
+    pub(crate) fn handwritten_gl_transform_feedback_varyings(
         &mut self,
         program: u32,
         count: i32,
@@ -106,7 +106,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_uniform_indices(
+    pub(crate) fn handwritten_gl_get_uniform_indices(
         &mut self,
         program: u32,
         count: i32,
@@ -135,7 +135,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_attached_shaders(
+    pub(crate) fn handwritten_gl_get_attached_shaders(
         &mut self,
         program: u32,
         max_count: i32,
@@ -161,7 +161,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_uniform_location(
+    pub(crate) fn handwritten_gl_get_uniform_location(
         &mut self,
         program: u32,
         name: Slice<'_, u8>,
@@ -177,7 +177,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_attrib_location(
+    pub(crate) fn handwritten_gl_get_attrib_location(
         &mut self,
         program: u32,
         name: Slice<'_, u8>,
@@ -193,7 +193,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_uniform_subroutineuiv(
+    pub(crate) fn handwritten_gl_get_uniform_subroutineuiv(
         &mut self,
         shadertype: u32,
         location: i32,
@@ -263,12 +263,12 @@ macro_rules! uniform_values {
 }
 
 uniform_values! {
-    f32, [1.0e-37, -3.25e37] => hand_gl_get_uniformfv = glGetUniformfv, hand_gl_getn_uniformfv;
-    f64, [1.0e-307, -3.25e307] => hand_gl_get_uniformdv = glGetUniformdv, hand_gl_getn_uniformdv;
-    i32, [0x5a17_c3e9, -0x1234_5677] => hand_gl_get_uniformiv = glGetUniformiv, hand_gl_getn_uniformiv;
-    u32, [0x5a17_c3e9, 0xedcb_a989] => hand_gl_get_uniformuiv = glGetUniformuiv, hand_gl_getn_uniformuiv;
-    i64, [0x5a17_c3e9_0b2d_4f68, -0x1234_5677_89ab_cdef] => hand_gl_get_uniformi64v_arb = glGetUniformi64vARB, hand_gl_getn_uniformi64v_arb;
-    u64, [0x5a17_c3e9_0b2d_4f68, 0x1234_5677_89ab_cdef] => hand_gl_get_uniformui64v_arb = glGetUniformui64vARB, hand_gl_getn_uniformui64v_arb;
+    f32, [1.0e-37, -3.25e37] => handwritten_gl_get_uniformfv = glGetUniformfv, handwritten_gl_getn_uniformfv;
+    f64, [1.0e-307, -3.25e307] => handwritten_gl_get_uniformdv = glGetUniformdv, handwritten_gl_getn_uniformdv;
+    i32, [0x5a17_c3e9, -0x1234_5677] => handwritten_gl_get_uniformiv = glGetUniformiv, handwritten_gl_getn_uniformiv;
+    u32, [0x5a17_c3e9, 0xedcb_a989] => handwritten_gl_get_uniformuiv = glGetUniformuiv, handwritten_gl_getn_uniformuiv;
+    i64, [0x5a17_c3e9_0b2d_4f68, -0x1234_5677_89ab_cdef] => handwritten_gl_get_uniformi64v_arb = glGetUniformi64vARB, handwritten_gl_getn_uniformi64v_arb;
+    u64, [0x5a17_c3e9_0b2d_4f68, 0x1234_5677_89ab_cdef] => handwritten_gl_get_uniformui64v_arb = glGetUniformui64vARB, handwritten_gl_getn_uniformui64v_arb;
 }
 
 /// `count` strings, each ended by NUL (the last one may lack it).

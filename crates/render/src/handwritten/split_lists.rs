@@ -209,16 +209,20 @@ impl Renderer {
                 unsafe { (self.gl.glCallList)(*part) };
                 Ok(())
             }
-            Step::Accum(op, value) => self.hand_gl_accum(*op, *value),
-            Step::Clear(mask) => self.hand_gl_clear(*mask),
-            Step::BeginQuery(target, id) => self.hand_gl_begin_query(*target, *id),
+            Step::Accum(op, value) => self.handwritten_gl_accum(*op, *value),
+            Step::Clear(mask) => self.handwritten_gl_clear(*mask),
+            Step::BeginQuery(target, id) => self.handwritten_gl_begin_query(*target, *id),
             Step::BeginQueryIndexed(target, index, id) => {
-                self.hand_gl_begin_query_indexed(*target, *index, *id)
+                self.handwritten_gl_begin_query_indexed(*target, *index, *id)
             }
-            Step::EndQuery(target) => self.hand_gl_end_query(*target),
-            Step::EndQueryIndexed(target, index) => self.hand_gl_end_query_indexed(*target, *index),
-            Step::BeginCondition(id, mode) => self.hand_gl_begin_conditional_render(*id, *mode),
-            Step::EndCondition => self.hand_gl_end_conditional_render(),
+            Step::EndQuery(target) => self.handwritten_gl_end_query(*target),
+            Step::EndQueryIndexed(target, index) => {
+                self.handwritten_gl_end_query_indexed(*target, *index)
+            }
+            Step::BeginCondition(id, mode) => {
+                self.handwritten_gl_begin_conditional_render(*id, *mode)
+            }
+            Step::EndCondition => self.handwritten_gl_end_conditional_render(),
             Step::Commands(records) => {
                 self.taking.depth += 1;
                 let done = records.iter().try_for_each(|(op, body)| {

@@ -296,7 +296,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_bind_vertex_array(&mut self, array: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_bind_vertex_array(&mut self, array: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.is_in_primitive() {
             return Ok(());
@@ -345,21 +345,27 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_enable_vertex_attrib_array(
+        &mut self,
+        index: u32,
+    ) -> Result<(), Fault> {
         self.shadow()?.changed(generic(index));
         // SAFETY: the context is current.
         unsafe { (self.gl.glEnableVertexAttribArray)(index) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_disable_vertex_attrib_array(
+        &mut self,
+        index: u32,
+    ) -> Result<(), Fault> {
         self.shadow()?.changed(generic(index));
         // SAFETY: the context is current.
         unsafe { (self.gl.glDisableVertexAttribArray)(index) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         if self.client_state(array)? {
             // SAFETY: the context is current.
             unsafe { (self.gl.glEnableClientState)(array) };
@@ -367,7 +373,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         if self.client_state(array)? {
             // SAFETY: the context is current.
             unsafe { (self.gl.glDisableClientState)(array) };
@@ -396,7 +402,10 @@ impl Renderer {
         Ok(has_array(cx.api, attribute) || !matches!(cx.api, Api::Compat | Api::Es1))
     }
 
-    pub(crate) fn hand_gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
+    pub(crate) fn handwritten_gl_client_active_texture(
+        &mut self,
+        texture: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glClientActiveTexture)(texture) };
@@ -409,7 +418,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_vertex_attrib_binding(
+    pub(crate) fn handwritten_gl_vertex_attrib_binding(
         &mut self,
         attribindex: u32,
         bindingindex: u32,
@@ -420,7 +429,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_vertex_attrib_divisor(
+    pub(crate) fn handwritten_gl_vertex_attrib_divisor(
         &mut self,
         index: u32,
         divisor: u32,
@@ -431,7 +440,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_vertex_buffer(
+    pub(crate) fn handwritten_gl_bind_vertex_buffer(
         &mut self,
         bindingindex: u32,
         buffer: u32,
@@ -446,7 +455,7 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_vertex_buffers(
+    pub(crate) fn handwritten_gl_bind_vertex_buffers(
         &mut self,
         first: u32,
         count: i32,
@@ -551,26 +560,26 @@ fn always(attribute: u8) -> impl Fn(&mut Renderer) -> Result<u8, Fault> {
 }
 
 pointers! {
-    hand_gl_vertex_pointer = glVertexPointer(size: i32, type_: u32, stride: i32) [always(attr::POSITION)];
-    hand_gl_normal_pointer = glNormalPointer(type_: u32, stride: i32) [always(attr::NORMAL)];
-    hand_gl_color_pointer = glColorPointer(size: i32, type_: u32, stride: i32) [always(attr::COLOR)];
-    hand_gl_secondary_color_pointer = glSecondaryColorPointer(size: i32, type_: u32, stride: i32) [always(attr::SECONDARY)];
-    hand_gl_fog_coord_pointer = glFogCoordPointer(type_: u32, stride: i32) [always(attr::FOG)];
-    hand_gl_index_pointer = glIndexPointer(type_: u32, stride: i32) [always(attr::INDEX)];
-    hand_gl_edge_flag_pointer = glEdgeFlagPointer(stride: i32) [always(attr::EDGE_FLAG)];
-    hand_gl_point_size_pointer_oes = glPointSizePointerOES(type_: u32, stride: i32) [always(attr::POINT_SIZE)];
-    hand_gl_tex_coord_pointer = glTexCoordPointer(size: i32, type_: u32, stride: i32) [Renderer::texture_coordinates];
-    hand_gl_vertex_pointer_ext = glVertexPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::POSITION)];
-    hand_gl_normal_pointer_ext = glNormalPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::NORMAL)];
-    hand_gl_color_pointer_ext = glColorPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::COLOR)];
-    hand_gl_index_pointer_ext = glIndexPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::INDEX)];
-    hand_gl_edge_flag_pointer_ext = glEdgeFlagPointerEXT(stride: i32, count: i32) [always(attr::EDGE_FLAG)];
-    hand_gl_tex_coord_pointer_ext = glTexCoordPointerEXT(size: i32, type_: u32, stride: i32, count: i32)
+    handwritten_gl_vertex_pointer = glVertexPointer(size: i32, type_: u32, stride: i32) [always(attr::POSITION)];
+    handwritten_gl_normal_pointer = glNormalPointer(type_: u32, stride: i32) [always(attr::NORMAL)];
+    handwritten_gl_color_pointer = glColorPointer(size: i32, type_: u32, stride: i32) [always(attr::COLOR)];
+    handwritten_gl_secondary_color_pointer = glSecondaryColorPointer(size: i32, type_: u32, stride: i32) [always(attr::SECONDARY)];
+    handwritten_gl_fog_coord_pointer = glFogCoordPointer(type_: u32, stride: i32) [always(attr::FOG)];
+    handwritten_gl_index_pointer = glIndexPointer(type_: u32, stride: i32) [always(attr::INDEX)];
+    handwritten_gl_edge_flag_pointer = glEdgeFlagPointer(stride: i32) [always(attr::EDGE_FLAG)];
+    handwritten_gl_point_size_pointer_oes = glPointSizePointerOES(type_: u32, stride: i32) [always(attr::POINT_SIZE)];
+    handwritten_gl_tex_coord_pointer = glTexCoordPointer(size: i32, type_: u32, stride: i32) [Renderer::texture_coordinates];
+    handwritten_gl_vertex_pointer_ext = glVertexPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::POSITION)];
+    handwritten_gl_normal_pointer_ext = glNormalPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::NORMAL)];
+    handwritten_gl_color_pointer_ext = glColorPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::COLOR)];
+    handwritten_gl_index_pointer_ext = glIndexPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::INDEX)];
+    handwritten_gl_edge_flag_pointer_ext = glEdgeFlagPointerEXT(stride: i32, count: i32) [always(attr::EDGE_FLAG)];
+    handwritten_gl_tex_coord_pointer_ext = glTexCoordPointerEXT(size: i32, type_: u32, stride: i32, count: i32)
         [Renderer::texture_coordinates];
-    hand_gl_vertex_attrib_pointer = glVertexAttribPointer(index: u32, size: i32, type_: u32, normalized: u8, stride: i32)
+    handwritten_gl_vertex_attrib_pointer = glVertexAttribPointer(index: u32, size: i32, type_: u32, normalized: u8, stride: i32)
         [always(generic(index))];
-    hand_gl_vertex_attrib_i_pointer = glVertexAttribIPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
-    hand_gl_vertex_attrib_l_pointer = glVertexAttribLPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
+    handwritten_gl_vertex_attrib_i_pointer = glVertexAttribIPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
+    handwritten_gl_vertex_attrib_l_pointer = glVertexAttribLPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
 }
 
 impl Renderer {

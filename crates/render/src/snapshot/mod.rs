@@ -431,7 +431,7 @@ impl Renderer {
                 let mut reply = Reply::default();
                 let part = [self.tile_number(), 0, 0, width, height];
                 self.in_context(context, |r| {
-                    r.hand_mgn_take_tiles(id, plane, Slice::from(&part[..]), 0, &mut reply)
+                    r.handwritten_mgn_take_tiles(id, plane, Slice::from(&part[..]), 0, &mut reply)
                 })?;
                 let pixels = reply.bytes().get(4..).unwrap_or(&[]);
                 if !pixels.is_empty() {
@@ -454,7 +454,7 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_mgn_snapshot(
+    pub(crate) fn handwritten_mgn_snapshot(
         &mut self,
         part: u32,
         binaries: u32,

@@ -88,7 +88,7 @@ pub fn bytes_per_element(type_: u32) -> Option<usize> {
 }
 
 /// Bytes of one pixel; `None` for bitmaps and for enums no command accepts. A packed type
-/// counts as itself, whatever the format: drivers refuse the combinations that make no sense.
+/// counts as itself, whatever the format: drivers refuse the combinations that are invalid.
 pub fn pixel_bytes(format: u32, type_: u32) -> Option<usize> {
     let components = components(format)?;
     match Element::of(type_)? {

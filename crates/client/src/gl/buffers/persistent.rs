@@ -7,7 +7,7 @@
 
 use super::data::READ_PIECE;
 use crate::context::Context;
-use crate::session::Session;
+use crate::link::session::Session;
 use crate::shadow::buffers::persistent::{Write, WORD};
 use crate::shadow::share_group::Shared;
 use mgn_wire::{ops, RECORD_MAX};

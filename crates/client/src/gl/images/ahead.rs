@@ -7,8 +7,8 @@
 
 use crate::context::Context;
 use crate::gl::pixels::Layout;
+use crate::link::stats::Word;
 use crate::shadow::read_ahead::{Ahead, Region, StreamPosition};
-use crate::stats::Word;
 use core::ffi::c_void;
 use mgn_wire::ops;
 

@@ -3,7 +3,7 @@
 use super::textures::pixels;
 use crate::current::context;
 use crate::gl::pixels::Extent;
-use crate::tiles::WholePurpose;
+use crate::link::tiles::WholePurpose;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX, GL_POINTS};

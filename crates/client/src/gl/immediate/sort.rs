@@ -5,7 +5,7 @@
 //! surfaces that are drawn whole, every renderer draws the run.
 
 use crate::context::Context;
-use crate::session::Session;
+use crate::link::session::Session;
 use crate::shadow::immediate::sort::{drawn, Key};
 use crate::shadow::objects::counts::Need;
 use mgn_wall::{Area, Sorter};

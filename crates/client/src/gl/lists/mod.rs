@@ -7,10 +7,10 @@ mod plain;
 use super::arrays::entries::follow_array_switches;
 use crate::current::context;
 use crate::gl::tracked::values;
+use crate::link::tiles::WholePurpose;
 use crate::shadow::arrays::tree::EVERYONE;
 use crate::shadow::lists::Lists;
 use crate::shadow::objects::counts::Need;
-use crate::tiles::WholePurpose;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
 

@@ -3,8 +3,8 @@
 
 use crate::context::Context;
 use crate::current::context;
+use crate::link::tiles::WholePurpose;
 use crate::shadow::objects::counts::{counts_samples, need, Active, Need};
-use crate::tiles::WholePurpose;
 use mgn_wire::{gl::*, ops};
 
 /// A query is about to begin. Says whether the call may go on.

@@ -10,7 +10,7 @@ use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::context::{flag, Refused, Request};
 use crate::contexts::contexts;
 use crate::current::with_current;
-use crate::surface::{Kind, Surface};
+use crate::link::surface::{Kind, Surface};
 use mgn_wire::hello::{self, api};
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;

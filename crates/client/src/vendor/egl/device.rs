@@ -3,7 +3,7 @@
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::begin::session;
+use crate::link::begin::session;
 use std::ffi::{c_char, c_int};
 
 static DEVICE: u8 = 0;

@@ -1,9 +1,9 @@
 //! Configs and visuals: choosing and asking.
 
 use super::abi::ConfigHandle;
-use crate::begin::session;
 use crate::config::glx::{attrib, choose, choose_visual as best, Properties};
 use crate::config::listed::{FbConfig, Screen};
+use crate::link::begin::session;
 use crate::x11::watch::watch;
 use crate::x11::xlib::{xlib, Display, XVisualInfo};
 use mgn_sys::fork::PerProcess;

@@ -3,13 +3,13 @@
 use super::abi::ConfigHandle;
 use super::config::screens;
 use super::config::{pairs, view};
-use crate::begin::session;
 use crate::config::glx;
 use crate::config::listed::FbConfig;
 use crate::context::Request;
 use crate::current::with_current;
-use crate::surface::drawables;
-use crate::surface::{Description, Kind, Surface, Texture};
+use crate::link::begin::session;
+use crate::link::surface::drawables;
+use crate::link::surface::{Description, Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::watch::watch;

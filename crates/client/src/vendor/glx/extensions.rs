@@ -3,10 +3,10 @@
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
-use crate::begin::session;
 use crate::contexts::contexts;
 use crate::current::has_current;
-use crate::surface::Surface;
+use crate::link::begin::session;
+use crate::link::surface::Surface;
 use crate::swap;
 use crate::x11::error::{raise, GlxError};
 use crate::x11::xlib::{xlib, Display, XVisualInfo, Xid};

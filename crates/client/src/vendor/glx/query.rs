@@ -1,6 +1,6 @@
 //! Strings.
 
-use crate::begin::session;
+use crate::link::begin::session;
 use crate::x11::xlib::Display;
 use std::ffi::{c_char, c_int, CString};
 use std::sync::OnceLock;

@@ -2,8 +2,8 @@
 
 use super::drawable;
 use crate::current::has_current;
+use crate::link::surface::Kind;
 use crate::native_image::define;
-use crate::surface::Kind;
 use crate::x11::watch::Watch;
 use crate::x11::xlib::{xlib, Display, Xid};
 use mgn_wire::gl::{GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE};

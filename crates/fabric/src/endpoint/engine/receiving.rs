@@ -330,7 +330,7 @@ impl<C: Carrier> Engine<C> {
 
     pub(super) fn offered(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let wrong = Error::PeerMisbehaved("an offer makes no sense");
+        let wrong = Error::PeerMisbehaved("an offer is invalid");
         let Body::Short([len_sent, address, _], size) = body else {
             return Err(wrong);
         };

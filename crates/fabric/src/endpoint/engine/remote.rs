@@ -227,13 +227,13 @@ impl<C: Carrier> Engine<C> {
             (false, true, false) => self.asked_to_get(index, head, body),
             (false, false, true) => self.answered(index, head),
             (false, false, false) => self.go_ahead(index, head),
-            _ => Err(Error::PeerMisbehaved("a request makes no sense")),
+            _ => Err(Error::PeerMisbehaved("a request is invalid")),
         }
     }
 
     /// Decodes a request, and finds its memory, or the code of its refusal.
     fn find(&self, body: &Body) -> Result<(RemoteRange, usize, u64, Result<Memory, u16>), Error> {
-        let wrong = || Error::PeerMisbehaved("a request makes no sense");
+        let wrong = || Error::PeerMisbehaved("a request is invalid");
         let start = body
             .as_ptr()
             .filter(|_| body.len() == REMOTE)

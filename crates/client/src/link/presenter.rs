@@ -6,17 +6,17 @@
 //! pieces (swap barrier). The client shows some parts itself, and tells servers to show theirs. The
 //! part of a lost renderer is a hole.
 
-use crate::barrier::{Barrier, Step};
-use crate::compositing::{Layer, Outcome};
-use crate::heads::ShownTile;
-use crate::holes::{bring_forward, holes, stripe};
+use crate::link::barrier::{Barrier, Step};
+use crate::link::compositing::{Layer, Outcome};
+use crate::link::heads::ShownTile;
+use crate::link::holes::{bring_forward, holes, stripe};
+use crate::link::pixmap::PixmapTarget;
+use crate::link::session::Session;
+use crate::link::stats::Word;
+use crate::link::surface::{Kind, Surface};
+use crate::link::swap_barrier::Failed;
 use crate::log::line;
-use crate::pixmap::PixmapTarget;
-use crate::session::Session;
 use crate::signals::Signals;
-use crate::stats::Word;
-use crate::surface::{Kind, Surface};
-use crate::swap_barrier::Failed;
 use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_wall::Rect;
@@ -124,7 +124,7 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
     }
 }
 
-const NONSENSE: &str = "it sent a frame that makes no sense";
+const NONSENSE: &str = "it sent a frame that is invalid";
 
 fn release(header: &Header) -> Release {
     Release {

@@ -1,6 +1,6 @@
 //! Frames under way: bounded when they are handed over, waited for at the end.
 
-use crate::surface::{Kind, Surface, UNSEEN};
+use crate::link::surface::{Kind, Surface, UNSEEN};
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::{Fit, Wall, Windows};
 use std::collections::HashMap;

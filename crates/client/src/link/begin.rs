@@ -1,13 +1,13 @@
 //! How the process's session begins.
 
-use crate::assignments::Assignments;
-use crate::compositing::Composite;
 use crate::exit;
+use crate::link::assignments::Assignments;
+use crate::link::compositing::Composite;
+use crate::link::presenter;
+use crate::link::renderers::{Reached, Renderers};
+use crate::link::session::{self, Session};
 use crate::log::line;
 use crate::options::{self, Options};
-use crate::presenter;
-use crate::renderers::{Reached, Renderers};
-use crate::session::{self, Session};
 
 /// The exit status of a program whose session could not begin: that of `mgn run` for a program that
 /// could not be started.

@@ -1,7 +1,7 @@
 //! The last frames of a program that exits, or is ended because it has shown enough.
 
 use crate::exit::end_process;
-use crate::session::{existing_session, Session};
+use crate::link::session::{existing_session, Session};
 use std::time::Duration;
 
 /// How long pictures that are still under way may take when the program ends.

@@ -5,9 +5,9 @@
 //! what they have, so that pictures of different sizes are an error and never mixed. A rank that
 //! leaves tells the others why.
 
-use crate::job;
+use crate::link::job;
+use crate::link::surface::{Kind, Surface};
 use crate::options;
-use crate::surface::{Kind, Surface};
 use mgn_composite::{
     Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Recipe, Terms, TOLD, UNTOLD,
 };

@@ -1,21 +1,21 @@
 //! The one session of this process with a render server.
 
-use crate::assignments::{Assignments, Wait};
-use crate::compositing::Composite;
 use crate::config::glx::Dialect;
 use crate::config::Format;
 use crate::exit;
-use crate::failover::Failover;
-use crate::frames::Frames;
+use crate::link::assignments::{Assignments, Wait};
+use crate::link::compositing::Composite;
+use crate::link::failover::Failover;
+use crate::link::frames::Frames;
+use crate::link::renderers::{self, Accepted, NoSuccessor, Renderers, Successor};
+use crate::link::replies::{Answered, NoAnswer};
+use crate::link::stages::{Asked, Outlet, Stages};
+use crate::link::stats::{Stats, Word};
+use crate::link::surface::{Owner, Surface};
+use crate::link::swap_barrier::SwapBarrier;
+use crate::link::tiles::Needs;
 use crate::log::line;
 use crate::options::{Options, Server};
-use crate::renderers::{self, Accepted, NoSuccessor, Renderers, Successor};
-use crate::replies::{Answered, NoAnswer};
-use crate::stages::{Asked, Outlet, Stages};
-use crate::stats::{Stats, Word};
-use crate::surface::{Owner, Surface};
-use crate::swap_barrier::SwapBarrier;
-use crate::tiles::Needs;
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
 use mgn_sys::fork::PerProcess;
 use mgn_wall::{Tile, Wall};

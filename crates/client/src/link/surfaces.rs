@@ -1,8 +1,8 @@
 //! How surfaces are made, here and at the session's renderers.
 
-use crate::session::Session;
-use crate::surface::{Description, Kind, Owner, Surface, Texture};
-use crate::tiles;
+use crate::link::session::Session;
+use crate::link::surface::{Description, Kind, Owner, Surface, Texture};
+use crate::link::tiles;
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::Fit;
 use mgn_wire::hello::surface as kinds;

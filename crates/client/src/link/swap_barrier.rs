@@ -4,11 +4,11 @@
 //! leaves the barrier, and the others go on without it. They also go on without a lost one: its
 //! launcher ends them if it should not have ended. A program that hangs is an error after a time.
 
-use crate::job;
+use crate::link::job;
+use crate::link::surface::Surface;
 use crate::log::line;
 use crate::options;
 use crate::signals::Signals;
-use crate::surface::Surface;
 use mgn_barrier::{Id, JobBarrier, OpenError, Options, WaitError};
 use mgn_composite::{TOLD, UNTOLD};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};

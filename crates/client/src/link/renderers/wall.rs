@@ -6,8 +6,8 @@
 //! the message that asked, which is the same for all.
 
 use super::{message, Renderer, Sent, Successor};
-use crate::failover::Failure;
-use crate::replies::{Answered, NoAnswer};
+use crate::link::failover::Failure;
+use crate::link::replies::{Answered, NoAnswer};
 use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, NoSnapshot, MESSAGE_HEADER, SNAPSHOT_PART};
 use std::sync::atomic::Ordering;
@@ -445,8 +445,8 @@ impl Renderer {
 #[cfg(test)]
 mod tests {
     use super::{longest_there, NoSuccessor, Renderer, Successor, WallRenderers};
-    use crate::failover::Failure;
-    use crate::replies::Replies;
+    use crate::link::failover::Failure;
+    use crate::link::replies::Replies;
     use mgn_fabric::{Address, Config, Connection, Listener, Transport};
     use mgn_wire::{ops::MGN_SNAPSHOT, MESSAGE_HEADER};
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,10 +3,10 @@
 
 mod wall;
 
-use crate::assignments::Assignments;
-use crate::failover::Failure;
+use crate::link::assignments::Assignments;
+use crate::link::failover::Failure;
+use crate::link::replies::{Answered, NoAnswer, Replies};
 use crate::options::{Options, Server};
-use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wire::hello::{self, Hello, Role, ServerInfo, SharedWindow, Shown, Welcome};

@@ -1,6 +1,6 @@
 //! Holes in pictures, where a tile's renderer is lost.
 
-use crate::surface::Surface;
+use crate::link::surface::Surface;
 use mgn_wall::Rect;
 
 /// Between the stripes of a hole, in pixels, and the colours of both.

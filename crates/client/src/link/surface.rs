@@ -1,7 +1,7 @@
 //! The surfaces of contexts: windows, pixmaps and pbuffers, and the program's names for them.
 
 use crate::config::Format;
-use crate::tiles::{Areas, Wholeness};
+use crate::link::tiles::{Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
 use mgn_sys::fork::PerProcess;
 use mgn_wall::{Area, Wall};

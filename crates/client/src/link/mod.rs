@@ -1,0 +1,24 @@
+//! The connection of the process with its render servers: the session, answers, frames, and what
+//! shows them. It knows no OpenGL.
+
+pub mod assignments;
+pub mod barrier;
+pub mod begin;
+pub mod compositing;
+pub mod ending;
+pub mod failover;
+pub mod frames;
+pub mod heads;
+pub mod holes;
+pub mod job;
+pub mod pixmap;
+pub mod presenter;
+pub mod renderers;
+pub mod replies;
+pub mod session;
+pub mod stages;
+pub mod stats;
+pub mod surface;
+pub mod surfaces;
+pub mod swap_barrier;
+pub mod tiles;
