@@ -44,18 +44,13 @@ fn generate(check: bool) -> Result<()> {
     let mut registry = Registry::parse(&xml)?;
     let unregistered = root.join("crates/spec/unregistered.xml");
     registry.extend(&fs::read_to_string(&unregistered)?)?;
-    let overlay = Overlay::parse(&fs::read_to_string(root.join("crates/spec/overlay.toml"))?)?;
+    let read = |name: &str| fs::read_to_string(root.join("crates/spec").join(name));
+    let overlay = Overlay::parse(&read("overlay.toml")?, &read("commands.toml")?)?;
     let model = Model::build(&registry, &overlay)?;
-    let tracked = fs::read_to_string(root.join("crates/state/tracked.txt")).unwrap_or_default();
-    let tracked = tracked
-        .lines()
-        .filter(|l| !l.starts_with('#'))
-        .map(str::trim)
-        .collect();
     let mut stale = Vec::new();
     let header = (header::PATH, header::header(root)?);
     let example = (example::PATH, example::example(root)?);
-    let all = emit::all(&model, &tracked).into_iter();
+    let all = emit::all(&model).into_iter();
     for (path, text) in all.chain([header, example]) {
         let path: PathBuf = root.join(path);
         let text = rustfmt(&path, text)?;

@@ -1,10 +1,11 @@
 //! The commands of OpenGL as a model: what the registry (`gl.xml`) says of each, and what
-//! `overlay.toml` adds to it.
+//! `commands.toml` and `overlay.toml` add to it.
 //!
 //! Used only while generating code (`cargo xtask generate`). The registry knows names, types,
-//! aliases and most array lengths; the overlay says which commands are written by hand, which are
-//! refused and why, what cannot fail, and how a command travels where that differs from its C
-//! declaration.
+//! aliases and most array lengths. `commands.toml` has a row for each command with more to say:
+//! whether it is written by hand or refused and why, what it does to state, whether it may fail,
+//! and how it travels where that differs from its C declaration. `overlay.toml` is about extensions
+//! and the commands of our own.
 #![forbid(unsafe_code)]
 
 mod model;

@@ -1,8 +1,9 @@
 //! The model: each command with its way of travelling decided.
 
-use crate::overlay::{any, lookup};
+use crate::overlay::{InClient, Property, Row};
 use crate::registry::{RawCommand, RawParam};
 use crate::{Error, Overlay, Registry};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -282,8 +283,8 @@ pub struct Command {
     pub params: Vec<Param>,
     pub returns: Option<Scalar>,
     pub carry: Carry,
-    pub client_hand: bool,
-    pub render_hand: bool,
+    pub client_handwritten: bool,
+    pub render_handwritten: bool,
     pub infallible: bool,
     /// Whether it is carried out at once while a display list is compiled.
     pub unlisted: bool,
@@ -297,6 +298,8 @@ pub struct Command {
     /// The state on which its success depends beside its arguments, where the client follows that:
     /// words of `gl::known_success`.
     pub depends: Option<String>,
+    /// Whether the client's shadow has a hook for it.
+    pub tracked: bool,
     /// Whether the entry point looks for messages of debug output before it returns, where the
     /// program wants that.
     pub watched: bool,
@@ -328,8 +331,8 @@ impl Command {
     }
 }
 
-/// How a command draws, the overlay's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a command draws, in the overlay's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Draws {
     Run,
     Arrays,
@@ -341,26 +344,6 @@ pub enum Draws {
 }
 
 impl Draws {
-    fn parse(word: &str) -> Result<Draws, String> {
-        Ok(match word {
-            "Run" => Draws::Run,
-            "Arrays" => Draws::Arrays,
-            "Shapes" => Draws::Shapes,
-            "Pixels" => Draws::Pixels,
-            "Clears" => Draws::Clears,
-            "Lists" => Draws::Lists,
-            "Computes" => Draws::Computes,
-            _ => return Err(format!("`{word}` is no way to draw")),
-        })
-    }
-
-    /// How the command called `name` draws.
-    fn of(overlay: &Overlay, name: &str) -> Result<Option<Draws>, String> {
-        lookup(&overlay.draws, name)
-            .map(|word| Draws::parse(word))
-            .transpose()
-    }
-
     fn keeps_to_boxes(self) -> bool {
         matches!(
             self,
@@ -410,7 +393,7 @@ impl Model {
         for name in &names {
             let root = match overlay.same.get(name) {
                 Some(other) => other.clone(),
-                None if any(&overlay.apart, name) => name.clone(),
+                None if overlay.apart.contains(name) => name.clone(),
                 None => root(registry, overlay, name)?,
             };
             if root != *name {
@@ -418,9 +401,29 @@ impl Model {
             }
             canonical.insert(root);
         }
+        for (name, row) in &overlay.commands {
+            if !canonical.contains(name) {
+                let problem = match names.contains(name) {
+                    true => {
+                        "this is another name of a command; the row of that command is for both"
+                    }
+                    false => "no version and none of the extensions has it",
+                };
+                return Err(bad(name, problem.into()));
+            }
+            let params = row.classes.keys().chain(row.lengths.keys());
+            let raw = &registry.commands[name];
+            if let Some(param) = params
+                .into_iter()
+                .find(|p| raw.params.iter().all(|q| q.name != **p))
+            {
+                return Err(bad(name, format!("it has no parameter {param}")));
+            }
+        }
+        let no_row = Row::default();
         let mut commands = Vec::new();
         for (name, session) in &overlay.session {
-            commands.push(session_command(name, session, overlay)?);
+            commands.push(session_command(name, session)?);
         }
         for name in &canonical {
             let raw = registry
@@ -430,7 +433,7 @@ impl Model {
             commands.push(command(
                 raw,
                 aliases.remove(name).unwrap_or_default(),
-                overlay,
+                overlay.commands.get(name).unwrap_or(&no_row),
             )?);
         }
         let mut model = Model {
@@ -451,7 +454,10 @@ impl Model {
             .commands
             .iter()
             .filter(|c| matches!(c.carry, Carry::Refused(_)))
-            .filter(|c| lookup(&overlay.absent, &c.name).is_none())
+            .filter(|c| {
+                let row = overlay.commands.get(&c.name);
+                row.is_none_or(|row| row.absent.is_none())
+            })
         {
             refused.insert(c.name.clone());
             refused.extend(c.aliases.iter().cloned());
@@ -496,7 +502,8 @@ impl Model {
 /// Follows aliases to the command that stands for all of them.
 fn root(registry: &Registry, overlay: &Overlay, name: &str) -> Result<String, Error> {
     let mut name = name.to_string();
-    if let (true, Some(base)) = (any(&overlay.oes, &name), name.strip_suffix("OES")) {
+    let ends_so = overlay.oes.iter().any(|end| name.ends_with(end));
+    if let (true, Some(base)) = (ends_so, name.strip_suffix("OES")) {
         let both = (registry.commands.get(&name), registry.commands.get(base));
         if matches!(both, (Some(a), Some(b)) if same_signature(a, b)) {
             name = base.to_string();
@@ -542,41 +549,39 @@ fn same_signature(a: &RawCommand, b: &RawCommand) -> bool {
             .all(|(a, b)| shape(a) == shape(b))
 }
 
-fn session_command(
-    name: &str,
-    session: &crate::SessionCommand,
-    overlay: &Overlay,
-) -> Result<Command, Error> {
-    let bad = |problem: String| Error::Overlay {
-        command: name.to_string(),
-        problem,
-    };
+fn bad(command: &str, problem: String) -> Error {
+    let command = command.to_string();
+    Error::Overlay { command, problem }
+}
+
+fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Command, Error> {
     Ok(Command {
         name: name.to_string(),
         ident: snake(name),
         raw: None,
         aliases: Vec::new(),
-        params: wire_params(&session.params, &[]).map_err(&bad)?,
+        params: wire_params(&session.params, &[]).map_err(|problem| bad(name, problem))?,
         returns: None,
         carry: if session.sync {
             Carry::Sync
         } else {
             Carry::Async
         },
-        client_hand: true,
-        render_hand: true,
+        client_handwritten: true,
+        render_handwritten: true,
         infallible: !session.fallible,
         unlisted: true,
         neutral: true,
         defining: false,
         attaching: false,
         depends: None,
+        tracked: false,
         watched: false,
         named_by_use: false,
         storing: false,
-        draws: Draws::of(overlay, name).map_err(bad)?,
-        scissoring: any(&overlay.scissoring, name),
-        offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
+        draws: session.draws,
+        scissoring: session.scissoring,
+        offset: None,
         whole: None,
         about: session.about.clone(),
     })
@@ -602,38 +607,29 @@ fn wire_params(text: &str, raw: &[RawParam]) -> Result<Vec<Param>, String> {
         .collect()
 }
 
-fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<Command, Error> {
+fn command(raw: &RawCommand, aliases: Vec<String>, row: &Row) -> Result<Command, Error> {
     let name = &raw.name;
-    let client_hand = any(&overlay.client_hand, name) || any(&overlay.client_only, name);
     let mut returns = None;
     let mut params = Vec::new();
-    let draws = Draws::of(overlay, name).map_err(|problem| Error::Overlay {
-        command: name.clone(),
-        problem,
-    })?;
-    let not_carried = lookup(&overlay.refused, name).or_else(|| lookup(&overlay.absent, name));
+    let not_carried = row.refused.as_ref().or(row.absent.as_ref());
     let carry = if let Some(reason) = not_carried {
         Carry::Refused(reason.clone())
-    } else if any(&overlay.client_only, name) {
+    } else if row.client == Some(InClient::Local) {
         Carry::Local
-    } else if let Some(wire) = overlay.wire.get(name) {
-        let bad = |problem: String| Error::Overlay {
-            command: name.clone(),
-            problem,
-        };
+    } else if let Some(wire) = &row.wire {
         let (text, sync) = match wire.strip_suffix(" sync") {
             Some(text) => (text, true),
             None => (wire.as_str(), false),
         };
         let text = if text.trim() == "-" { "" } else { text };
-        params = wire_params(text, &raw.params).map_err(bad)?;
+        params = wire_params(text, &raw.params).map_err(|problem| bad(name, problem))?;
         if sync {
             Carry::Sync
         } else {
             Carry::Async
         }
     } else {
-        match automatic(raw, overlay) {
+        match automatic(raw, row) {
             Ok((automatic, value)) => {
                 let out = |p: &Param| {
                     matches!(
@@ -664,39 +660,37 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         params,
         returns,
         carry,
-        client_hand,
-        render_hand: any(&overlay.render_hand, name),
-        infallible: any(&overlay.infallible, name),
-        unlisted: any(&overlay.unlisted, name),
-        neutral: any(&overlay.neutral, name)
-            || draws.is_some_and(Draws::only_draws)
-            || any(&overlay.defining, name)
-            || any(&overlay.attaching, name),
-        defining: any(&overlay.defining, name),
-        attaching: any(&overlay.attaching, name),
-        depends: overlay
-            .depends
-            .iter()
-            .find(|(pattern, _)| crate::overlay::matches(pattern, name))
-            .map(|(_, on)| on.clone()),
-        watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
-        named_by_use: any(&overlay.named_by_use, name),
-        storing: any(&overlay.storing, name),
-        draws,
-        scissoring: any(&overlay.scissoring, name),
-        offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
-        whole: crate::overlay::lookup(&overlay.whole, name).map(|text| {
-            match text.split_once(" if ") {
+        client_handwritten: row.client.is_some(),
+        render_handwritten: row.renderer.is_some(),
+        infallible: row.is(Property::Infallible),
+        unlisted: row.is(Property::Unlisted),
+        neutral: row.draws.is_some_and(Draws::only_draws)
+            || [Property::Neutral, Property::Defining, Property::Attaching]
+                .iter()
+                .any(|property| row.is(*property)),
+        defining: row.is(Property::Defining),
+        attaching: row.is(Property::Attaching),
+        depends: row.depends.clone(),
+        tracked: row.is(Property::Tracked),
+        watched: !row.is(Property::Infallible) && !row.is(Property::Unwatched),
+        named_by_use: row.is(Property::NamedByUse),
+        storing: row.is(Property::Storing),
+        draws: row.draws,
+        scissoring: row.is(Property::Scissoring),
+        offset: row.offset.clone(),
+        whole: row
+            .whole
+            .as_ref()
+            .map(|text| match text.split_once(" if ") {
                 Some((what, when)) => (what.into(), Some(when.into())),
                 None => (text.clone(), None),
-            }
-        }),
+            }),
         about: String::new(),
     })
 }
 
 /// Derives the wire form from the C declaration, or says why it can't be.
-fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<Scalar>), String> {
+fn automatic(raw: &RawCommand, row: &Row) -> Result<(Vec<Param>, Option<Scalar>), String> {
     let returns = match (raw.returns.ctype.as_str(), raw.returns.stars) {
         ("void", 0) => None,
         (ctype, 0) => Some(Scalar::from_c(ctype).ok_or_else(|| format!("returns {ctype}"))?),
@@ -704,12 +698,10 @@ fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<
     };
     let mut params = Vec::new();
     for p in &raw.params {
-        let key = format!("{}.{}", raw.name, p.name);
-        let class = lookup(&overlay.classes, &key).or(p.class.as_ref());
-        let class = class
-            .and_then(|c| Class::parse(c))
-            .or_else(|| class_by_name(p, &overlay.classes, &key));
-        let len_text = lookup(&overlay.lengths, &key).or(p.len.as_ref());
+        let stated = row.classes.get(&p.name);
+        let class = stated.or(p.class.as_ref()).and_then(|c| Class::parse(c));
+        let class = class.or_else(|| class_by_name(p).filter(|_| stated.is_none()));
+        let len_text = row.lengths.get(&p.name).or(p.len.as_ref());
         match len_text.map(String::as_str) {
             Some("data") => {
                 params.push(Param {
@@ -787,8 +779,8 @@ fn array(elem: Scalar, class: Option<Class>, len: Len, direction: Direction) -> 
 }
 
 /// The registry lacks many classes; parameters are named after what they name.
-fn class_by_name(p: &RawParam, overridden: &BTreeMap<String, String>, key: &str) -> Option<Class> {
-    if lookup(overridden, key).is_some() || !matches!(p.ctype.as_str(), "GLuint" | "GLhandleARB") {
+fn class_by_name(p: &RawParam) -> Option<Class> {
+    if !matches!(p.ctype.as_str(), "GLuint" | "GLhandleARB") {
         return None;
     }
     if p.ctype == "GLhandleARB" {
@@ -869,5 +861,33 @@ mod tests {
             Some(array(Scalar::I32, None, Len::Free, Direction::Out))
         );
         assert_eq!(WireType::parse("nonsense", &[]), None);
+    }
+
+    #[test]
+    fn rows_of_unknown_commands_and_parameters_are_refused() {
+        let registry = "<registry><commands>\
+            <command><proto>void <name>glEnd</name></proto></command>\
+            <command><proto>void <name>glEndEXT</name></proto><alias name='glEnd'/></command>\
+            </commands><feature api='gl' name='GL_VERSION_1_0' number='1.0'><require>\
+            <command name='glEnd'/><command name='glEndEXT'/></require></feature></registry>";
+        let registry = Registry::parse(registry).unwrap();
+        let build = |row: &str| {
+            let lists = "extensions = []\noes = []\napart = []\n[withheld]\n[same]\n[session]\n";
+            let built = Model::build(&registry, &Overlay::parse(lists, row).unwrap());
+            built.map_err(|error| error.to_string())
+        };
+        for (row, named) in [
+            ("glEnds = {}", "glEnds: no version"),
+            ("glEndEXT = {}", "glEndEXT: this is another name"),
+            (
+                "glEnd = { lengths = { data = \"4\" } }",
+                "no parameter data",
+            ),
+        ] {
+            let error = build(row).unwrap_err();
+            assert!(error.contains(named), "{error}");
+        }
+        let model = build("glEnd = { is = [\"neutral\"] }").unwrap();
+        assert!(model.commands[0].neutral && !model.commands[0].infallible);
     }
 }

@@ -1,8 +1,9 @@
-//! `overlay.toml`: what the registry cannot say.
+//! `overlay.toml` and `commands.toml`: what the registry cannot say.
 
+use crate::model::Draws;
 use crate::Error;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A command that is not OpenGL's: it creates contexts and surfaces, carries runs of immediate
 /// mode, and so on.
@@ -19,118 +20,146 @@ pub struct SessionCommand {
     /// Whether it may raise an OpenGL error.
     #[serde(default)]
     pub fallible: bool,
+    /// How it draws, if it does.
+    pub draws: Option<Draws>,
+    /// Whether it changes what scissor boxes are about.
+    #[serde(default)]
+    pub scissoring: bool,
 }
 
-/// Lists are of command names, in which `*` stands for any characters and `?` for one.
+/// What `commands.toml` says of a command; the beginning of that file explains each field.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Row {
+    pub client: Option<InClient>,
+    pub renderer: Option<InRenderer>,
+    pub refused: Option<String>,
+    pub absent: Option<String>,
+    pub draws: Option<Draws>,
+    pub whole: Option<String>,
+    pub offset: Option<String>,
+    pub depends: Option<String>,
+    pub is: BTreeSet<Property>,
+    pub wire: Option<String>,
+    /// By parameter.
+    pub classes: BTreeMap<String, String>,
+    /// By parameter.
+    pub lengths: BTreeMap<String, String>,
+}
+
+impl Row {
+    pub fn is(&self, property: Property) -> bool {
+        self.is.contains(&property)
+    }
+}
+
+/// What the client does with a command that is not generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum InClient {
+    Handwritten,
+    Local,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum InRenderer {
+    Handwritten,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Property {
+    Infallible,
+    Neutral,
+    Defining,
+    Attaching,
+    Tracked,
+    Unlisted,
+    Unwatched,
+    NamedByUse,
+    Storing,
+    Scissoring,
+}
+
+/// The file `overlay.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct File {
+    extensions: Vec<String>,
+    withheld: BTreeMap<String, String>,
+    oes: Vec<String>,
+    apart: BTreeSet<String>,
+    same: BTreeMap<String, String>,
+    session: BTreeMap<String, SessionCommand>,
+}
+
+/// Both files.
+#[derive(Debug)]
 pub struct Overlay {
     /// Extensions whose commands are in the model.
     pub extensions: Vec<String>,
     /// Extensions that are not advertised although all their commands are carried, with the
     /// reason.
     pub withheld: BTreeMap<String, String>,
-    /// Entry points written by hand in the client.
-    pub client_hand: Vec<String>,
-    /// Entry points that never send anything of their own name.
-    pub client_only: Vec<String>,
-    /// Commands that the renderer executes by hand-written code.
-    pub render_hand: Vec<String>,
+    /// Endings of names that differ from another command's name only by the suffix OES, which the
+    /// registry does not say.
+    pub oes: Vec<String>,
     /// Commands that the registry takes for another's second name although drivers tell them
     /// apart.
-    pub apart: Vec<String>,
+    pub apart: BTreeSet<String>,
     /// Commands that are the same as another although the registry does not say so.
     pub same: BTreeMap<String, String>,
-    /// Commands that make an object of a name that has none yet.
-    pub named_by_use: Vec<String>,
-    /// Commands that take memory for as much as the program likes.
-    pub storing: Vec<String>,
-    /// Commands that draw, and how: words of `model::Draws`.
-    pub draws: BTreeMap<String, String>,
-    /// Commands that set or read scissor boxes, or change what they are about.
-    pub scissoring: Vec<String>,
-    /// Commands that have to do with where a surface's pixels begin, and how.
-    pub offset: BTreeMap<String, String>,
-    /// Commands before which a surface in tiles is made whole, and why.
-    pub whole: BTreeMap<String, String>,
-    /// Commands that cannot raise an error outside Begin/End.
-    pub infallible: Vec<String>,
-    /// Commands that display lists do not hold.
-    pub unlisted: Vec<String>,
-    /// Commands after which others succeed and fail as before, except for their effects that the
-    /// client follows.
-    pub neutral: Vec<String>,
-    /// Commands that define the image of the texture or renderbuffer that is bound to their
-    /// target.
-    pub defining: Vec<String>,
-    /// Commands that attach an image to a framebuffer.
-    pub attaching: Vec<String>,
-    /// The state on which a command's success depends beside its arguments, where the client
-    /// follows that.
-    pub depends: BTreeMap<String, String>,
-    /// Entry points written by hand that do not check for messages of debug output at once.
-    pub unwatched: Vec<String>,
-    /// Commands that aren't carried, and why.
-    pub refused: BTreeMap<String, String>,
-    /// Commands that the registry lists with an extension although no driver that has the
-    /// extension has them, and why. They are refused, and the extension is advertised all the
-    /// same.
-    pub absent: BTreeMap<String, String>,
-    /// Names that differ from another command only by the suffix OES, which the registry does not
-    /// say.
-    pub oes: Vec<String>,
-    /// How a command travels, where that isn't its declaration.
-    pub wire: BTreeMap<String, String>,
-    /// Classes of names that the registry lacks or has wrong: `command.parameter` to class.
-    pub classes: BTreeMap<String, String>,
-    /// Array lengths that the registry lacks or has wrong: `command.parameter` to a length.
-    pub lengths: BTreeMap<String, String>,
     pub session: BTreeMap<String, SessionCommand>,
+    /// By name.
+    pub commands: BTreeMap<String, Row>,
 }
 
 impl Overlay {
-    pub fn parse(text: &str) -> Result<Overlay, Error> {
-        Ok(toml::from_str(text)?)
+    /// Reads the texts of `overlay.toml` and `commands.toml`.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with the line that cannot be read.
+    pub fn parse(overlay: &str, commands: &str) -> Result<Overlay, Error> {
+        let File {
+            extensions,
+            withheld,
+            oes,
+            apart,
+            same,
+            session,
+        } = toml::from_str(overlay)?;
+        Ok(Overlay {
+            extensions,
+            withheld,
+            oes,
+            apart,
+            same,
+            session,
+            commands: toml::from_str(commands)?,
+        })
     }
-}
-
-/// Whether `name` matches `pattern`, in which `*` stands for any characters and `?` for one.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    let Some(first) = pattern.chars().next() else {
-        return name.is_empty();
-    };
-    let rest = &pattern[first.len_utf8()..];
-    match first {
-        '*' => (0..=name.len()).any(|i| name.is_char_boundary(i) && matches(rest, &name[i..])),
-        '?' => name
-            .chars()
-            .next()
-            .is_some_and(|c| matches(rest, &name[c.len_utf8()..])),
-        c => name.strip_prefix(c).is_some_and(|tail| matches(rest, tail)),
-    }
-}
-
-pub fn any(patterns: &[String], name: &str) -> bool {
-    patterns.iter().any(|p| matches(p, name))
-}
-
-/// The value whose key, a pattern, matches `name`; an exact key wins.
-pub fn lookup<'a>(map: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
-    map.get(name)
-        .or_else(|| map.iter().find(|(p, _)| matches(p, name)).map(|(_, v)| v))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::*;
+
+    const OVERLAY: &str = "extensions = []\noes = []\napart = []\n[withheld]\n[same]\n[session]\n";
 
     #[test]
-    fn stars_stand_for_any_characters() {
-        assert!(matches("glVertex*", "glVertex3f"));
-        assert!(matches("glVertex3?", "glVertex3f"));
-        assert!(!matches("glVertex3?", "glVertex3fv"));
-        assert!(matches("gl*Pointer", "glVertexPointer"));
-        assert!(!matches("glFoo", "glFoo3"));
-        assert!(!matches("gl*Pointer", "glVertexPointerv"));
+    fn mistakes_in_rows_are_named() {
+        let error = |row: &str| Overlay::parse(OVERLAY, row).unwrap_err().to_string();
+        for (row, named) in [
+            ("glEnd = { is = [\"infalible\"] }", "infalible"),
+            ("glEnd = { neutral = true }", "neutral"),
+            ("glEnd = { draws = \"Lines\" }", "Lines"),
+            ("glEnd = {}\nglEnd = {}", "duplicate key"),
+        ] {
+            assert!(error(row).contains(named), "{}", error(row));
+        }
+        let good = "glEnd = { is = [\"neutral\"], draws = \"Arrays\" }";
+        let overlay = Overlay::parse(OVERLAY, good).unwrap();
+        let row = &overlay.commands["glEnd"];
+        assert!(row.is(Property::Neutral) && !row.is(Property::Tracked));
+        assert_eq!(row.draws, Some(Draws::Arrays));
     }
 }

@@ -7,10 +7,10 @@
 //!   context's gets know: a name the server did not send is never answered here.
 //! - It tells of surfaces: [`State::default_framebuffer`] whenever the context is made current with
 //!   another one, [`State::first_current`] the first time of all.
-//! - Before it sends a command that `tracked.txt` lists, it calls the hook of that name (in snake
-//!   case) with the command's arguments, arrays as slices. Commands that it handles itself have
-//!   hooks as well: `gl_push_client_attrib`, `gl_pop_client_attrib`, `gl_client_active_texture`,
-//!   `gl_gen_lists`, and `gl_gen_*` with the names it chose.
+//! - Before it sends a command that is tracked (`crates/spec/commands.toml`), it calls the hook of
+//!   that name (in snake case) with the command's arguments, arrays as slices. Commands that it
+//!   handles itself have hooks as well: `gl_push_client_attrib`, `gl_pop_client_attrib`,
+//!   `gl_client_active_texture`, `gl_gen_lists`, and `gl_gen_*` with the names it chose.
 //! - `Err` is the error that the driver would raise; nothing has changed, and the client raises it
 //!   in the command's place. `Ok` means that the command is sent. [`State::take_doubt`] says
 //!   afterwards whether the driver may still refuse it; if not, it certainly succeeds.

@@ -1,4 +1,4 @@
-//! Lengths of arrays that depend on parameters, as `overlay.toml` names them.
+//! Lengths of arrays that depend on parameters, as `commands.toml` names them.
 
 use crate::{gl, sizes};
 

@@ -4,9 +4,8 @@ use super::{image_extent, is_compressed, op_name, HEADER};
 use mgn_spec::{
     snake, Carry, Command, Direction, Len, Model, Param, RawCommand, RawParam, Scalar, WireType,
 };
-use std::collections::BTreeSet;
 
-pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
+pub fn entries(model: &Model) -> String {
     let mut text = format!(
         "{HEADER}//! Entry points that follow from their declaration. Arguments are the program's own: as in C, pointers must hold\n\
          //! what the command reads or writes.\n\
@@ -18,7 +17,7 @@ pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
         .iter()
         .filter(|c| c.raw.is_some() && !by_hand(c))
     {
-        text += &entry(c, tracked.contains(c.name.as_str()));
+        text += &entry(c);
     }
     text
 }
@@ -67,10 +66,10 @@ fn looks_by_hand(c: &Command) -> bool {
 
 /// A command that is refused needs no hand.
 fn by_hand(c: &Command) -> bool {
-    c.client_hand && !matches!(c.carry, Carry::Refused(_))
+    c.client_handwritten && !matches!(c.carry, Carry::Refused(_))
 }
 
-fn entry(c: &Command, tracked: bool) -> String {
+fn entry(c: &Command) -> String {
     let Some(raw) = &c.raw else {
         return String::new();
     };
@@ -102,7 +101,7 @@ fn entry(c: &Command, tracked: bool) -> String {
     };
     body += &uniform_count(c);
     let extent = image_extent(c);
-    if tracked || extent.is_some() || c.named_by_use {
+    if c.tracked || extent.is_some() || c.named_by_use {
         body += match c.unlisted {
             true => "if cx.is_illegal_now() { return cx.illegal_in_begin(); }\n",
             false => "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n",
@@ -119,13 +118,13 @@ fn entry(c: &Command, tracked: bool) -> String {
     // The shadow knows of most commands whether they succeed, so that glGetError need not ask. It
     // is less certain about objects that are not bound.
     let by_name = matches!(c.params.first(), Some(p) if matches!(p.ty, WireType::Name(_)));
-    let judged = tracked
+    let judged = c.tracked
         && !c.infallible
         && c.carry != Carry::Sync
         && !c.named_by_use
         && !by_name
         && extent.is_none();
-    if tracked {
+    if c.tracked {
         let args: Vec<String> = c.params.iter().map(tracked_arg).collect();
         let args = args.join(", ");
         let lens: String = c

@@ -101,7 +101,7 @@ pub fn execute(model: &Model) -> String {
 fn body(c: &Command) -> String {
     let extent = image_extent(c);
     let tile = before(c);
-    if c.render_hand || has_data(c) && extent.is_none() {
+    if c.render_handwritten || has_data(c) && extent.is_none() {
         let mut args: Vec<String> = c.params.iter().map(trait_name).collect();
         if c.carry == Carry::Sync {
             args.push("reply".into());
