@@ -205,8 +205,7 @@ impl Context {
             self.leave_begin();
         }
         self.present_front();
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_finish() };
+        self.enc.mgn_finish();
         self.answer(ops::MGN_FINISH);
     }
 
@@ -227,8 +226,7 @@ impl Context {
         }
         let Some(session) = self.session else { return };
         let (frame, want) = session.next_frame(&surface);
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_present_front(surface.id, frame, want) };
+        self.enc.mgn_present_front(surface.id, frame, want);
         self.flush();
         // A pixmap is looked at by X next.
         let allowed = match surface.kind {
@@ -247,8 +245,7 @@ impl Context {
         };
         if !same(&self.draw, &draw) || !same(&self.read, &read) {
             let id = |s: &Option<Arc<Surface>>| s.as_ref().map_or(0, |s| s.id);
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.mgn_make_current(id(&draw), id(&read)) };
+            self.enc.mgn_make_current(id(&draw), id(&read));
             // The old ones are dropped after the command that releases them is on its way.
             let old = (
                 std::mem::replace(&mut self.draw, draw),
@@ -280,7 +277,9 @@ impl Context {
         self.follow_counts();
         if !self.gl.immediate.hides_room() {
             self.begins_frame = true;
-            self.enc.end = self.enc.cur;
+            let cursor = self.enc.cursor();
+            // SAFETY: a room without a byte.
+            unsafe { self.enc.release(cursor) };
         }
     }
 
@@ -289,7 +288,8 @@ impl Context {
     /// size, and the X server is asked.
     fn begin_frame(&mut self) {
         self.begins_frame = false;
-        self.enc.end = self.room_end;
+        // SAFETY: the end of the room that it had before, or null without room.
+        unsafe { self.enc.release(self.room_end) };
         let Some(surface) = self.draw.clone() else {
             return;
         };
@@ -344,8 +344,7 @@ impl Context {
         self.give_room_back();
         if let Some(session) = self.session {
             self.count_whole(session, false);
-            // SAFETY: written to the control message's own encoder.
-            session.control(|e| unsafe { e.mgn_destroy_context(self.id) });
+            session.control(|e| e.mgn_destroy_context(self.id));
         }
     }
 
@@ -356,7 +355,8 @@ impl Context {
         gl: GlState,
     ) -> Box<Context> {
         let mut context = Box::new(Context {
-            enc: Encoder::new(refill),
+            // SAFETY: it stays in its context, for which `refill` finds room.
+            enc: unsafe { Encoder::new(refill) },
             room_end: null_mut(),
             room_start: null_mut(),
             gl,
@@ -387,7 +387,7 @@ impl Context {
 
     fn commit(&mut self, follows: bool) {
         self.gl.immediate.sent();
-        let used = self.enc.cur as usize - self.room_start as usize;
+        let used = self.enc.cursor() as usize - self.room_start as usize;
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
             return;
         }
@@ -422,13 +422,15 @@ impl Context {
 
     /// Begins a message at `start`.
     fn write_at(&mut self, start: *mut u8, capacity: usize) {
-        // SAFETY: a reservation, or our scratch, of `capacity` bytes, which is more than a header.
-        unsafe { start.cast::<u64>().write_unaligned(u64::from(self.id)) };
         self.room_start = start;
         self.room_end = start.wrapping_add(capacity & !3);
-        self.enc.cur = start.wrapping_add(MESSAGE_HEADER);
-        self.enc.end = self.room_end;
-        self.gl.lists.begin_message(self.enc.cur);
+        // SAFETY: a reservation, or our scratch, of `capacity` bytes, which is more than a header.
+        unsafe {
+            start.cast::<u64>().write_unaligned(u64::from(self.id));
+            let first = start.add(MESSAGE_HEADER);
+            self.enc.set_room(first, self.room_end);
+        }
+        self.gl.lists.begin_message(self.enc.cursor());
     }
 
     /// Holds no memory of the transport any more, until the next command.
@@ -436,8 +438,8 @@ impl Context {
         self.drop_room();
         self.room_start = null_mut();
         self.room_end = null_mut();
-        self.enc.cur = null_mut();
-        self.enc.end = null_mut();
+        // SAFETY: no room.
+        unsafe { self.enc.set_room(null_mut(), null_mut()) };
         self.gl.lists.begin_message(null_mut());
     }
 
@@ -451,7 +453,7 @@ impl Context {
     fn find_room(&mut self, n: usize) {
         self.commit(true);
         self.publish_changes();
-        if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
+        if (self.room_end as usize).saturating_sub(self.enc.cursor() as usize) >= n {
             return;
         }
         // The rest of the old chunk goes back before a new one is requested.
@@ -500,11 +502,12 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     if cx.begins_frame {
         cx.begin_frame();
     }
-    if (cx.room_end as usize).saturating_sub(cx.enc.cur as usize) < n {
+    if (cx.room_end as usize).saturating_sub(cx.enc.cursor() as usize) < n {
         cx.find_room(n);
     }
-    let at = cx.enc.cur;
-    cx.enc.cur = at.wrapping_add(n);
+    let at = cx.enc.cursor();
+    // SAFETY: there is room for `n` bytes, also if it is hidden until the end of a hold.
+    unsafe { cx.enc.set_cursor(at.wrapping_add(n)) };
     at
 }
 

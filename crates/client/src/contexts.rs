@@ -214,8 +214,7 @@ impl Contexts {
     ) -> u32 {
         const SUCCESS: u32 = 0x3000;
         let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
-        // SAFETY: written to the control message's own encoder.
-        let number = session.control(|e| unsafe {
+        let number = session.control(|e| {
             e.mgn_create_image(image, context, target, name, level, 1);
         });
         if !session.is_answered() || session.is_lost() {
@@ -251,8 +250,7 @@ fn create_on_server(
         flags,
         ..
     } = *request;
-    // SAFETY: written to the control message's own encoder.
-    let number = session.control(|e| unsafe {
+    let number = session.control(|e| {
         e.mgn_create_context(id, api, major, minor, flags, config, share, INFO_BYTES);
     });
     if !session.is_answered() || session.is_lost() {

@@ -92,8 +92,7 @@ impl DebugChannel {
             if asking.in_begin {
                 return true;
             }
-            // SAFETY: written to the message's own encoder.
-            let number = (self.session).message(self.context, QUESTION_BYTES, |e| unsafe {
+            let number = (self.session).message(self.context, QUESTION_BYTES, |e| {
                 e.mgn_debug_messages(MESSAGE_BYTES_MAX)
             });
             self.session

@@ -59,8 +59,7 @@ fn wait_for_others(session: &'static Session, surface: &Arc<Surface>) {
 pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: [i32; 4]) {
     let (frame, want) = session.next_frame(surface);
     let [x, y, w, h] = part;
-    // SAFETY: as above.
-    ask(session, surface, |e| unsafe {
+    ask(session, surface, |e| {
         e.mgn_copy_sub_buffer(surface.id, frame, want, x, y, w, h);
     });
     session.frames.wait(surface, IN_FLIGHT);
@@ -97,7 +96,6 @@ unsafe fn end_frame(session: &Session, encoder: &mut Encoder, surface: &Surface,
         || whole.needed.load(Ordering::Relaxed) == frame.wrapping_sub(1);
     if whole.is_whole.load(Ordering::Relaxed) && !needed {
         whole.is_whole.store(false, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { encoder.mgn_whole(surface.id, 0) };
+        encoder.mgn_whole(surface.id, 0);
     }
 }

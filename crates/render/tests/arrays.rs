@@ -40,7 +40,7 @@ fn words(arrays: &[Array]) -> Vec<u32> {
 
 /// Whether the window is all of this colour (as RGB).
 fn is_filled(s: &mut Session, rgb: [u8; 3]) -> bool {
-    s.encode(|e| unsafe { e.mgn_swap_buffers(1, 0, 1) });
+    s.encode(|e| e.mgn_swap_buffers(1, 0, 1));
     s.picture()
         .pixels
         .chunks_exact(4)
@@ -101,7 +101,7 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
             );
         });
         assert!(is_filled(&mut s, [255, 0, 0]));
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.gl_color4f(0.0, 1.0, 0.0, 1.0);
             e.gl_draw_arrays(GL_TRIANGLES, 0, 6);
         });
@@ -110,7 +110,7 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
             "the program's own array was lost"
         );
         // The buffer that the program has bound is the one that its next pointer means.
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.gl_vertex_pointer(2, GL_FLOAT, 0, 0);
             e.gl_color4f(0.0, 0.0, 1.0, 1.0);
             e.gl_draw_arrays(GL_TRIANGLES, 0, 6);
@@ -175,7 +175,7 @@ fn the_fixed_function_takes_generic_array_0_for_positions() {
         );
     });
     assert!(is_filled(&mut s, [0, 255, 0]));
-    s.encode(|e| unsafe { e.mgn_get_error(1) });
+    s.encode(|e| e.mgn_get_error(1));
     assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
 }
 
@@ -279,7 +279,7 @@ fn indices_beyond_the_vertices_are_refused() {
     }));
     // The restart index may lie anywhere, if it is one.
     refused(s.try_encode(|e| draw(e, 3, &[0, 1, 0xffff], 0, 5)));
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_enable(GL_PRIMITIVE_RESTART_FIXED_INDEX);
         draw(e, 3, &[0, 1, 0xffff], 0, 5);
         e.mgn_get_error(1);
@@ -334,7 +334,7 @@ fn arrays_that_gl_enable_switches_are_not_read_either() {
     assert!(is_filled(&mut s, [255, 0, 255]));
     assert_eq!(s.answer().value::<u8>(), 1);
     // A list that switched one would do so unseen.
-    let listed = s.try_encode(|e| unsafe {
+    let listed = s.try_encode(|e| {
         e.gl_new_list(1, GL_COMPILE);
         e.gl_enable(GL_COLOR_ARRAY);
     });
@@ -384,7 +384,7 @@ fn vertex_array_objects_keep_their_arrays() {
         let answers: Vec<u32> = (0..5).map(|_| s.answer_array::<u32>()[0]).collect();
         assert_eq!(answers, [0, 22, 13, 3, 0]);
         assert!(matches!(
-            s.try_encode(|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 6, GL_UNSIGNED_BYTE, 0) }),
+            s.try_encode(|e| e.gl_draw_elements(GL_TRIANGLES, 6, GL_UNSIGNED_BYTE, 0)),
             Err(Fault::Refused(_))
         ));
     }
@@ -393,7 +393,7 @@ fn vertex_array_objects_keep_their_arrays() {
 #[test]
 fn the_core_profile_refuses_names_that_were_not_generated() {
     let mut s = Session::new(api::CORE, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_bind_buffer(GL_ARRAY_BUFFER, 99);
         e.mgn_get_error(1);
         e.gl_bind_texture(GL_TEXTURE_2D, 99);

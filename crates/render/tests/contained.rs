@@ -58,7 +58,7 @@ unsafe fn capture(e: &mut Encoder) {
 
 /// Draws points, and what the shader has seen of attribute 0; none if the session ends before.
 fn captured(s: &mut Session) -> Option<Vec<f32>> {
-    let drawn = s.try_encode(|e| unsafe {
+    let drawn = s.try_encode(|e| {
         e.gl_begin_transform_feedback(GL_POINTS);
         e.gl_draw_arrays(GL_POINTS, 0, 4);
         e.gl_end_transform_feedback();
@@ -78,7 +78,7 @@ fn an_array_whose_binding_point_loses_its_buffer_is_not_drawn() {
     });
     assert_eq!(captured(&mut s), Some(vec![0.0; 4]));
     // The pointer of attribute 1 is also that of attribute 0, which would be read from no buffer.
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_bind_buffer(GL_ARRAY_BUFFER, 0);
         e.gl_vertex_attrib_pointer(1, 4, GL_FLOAT, 0, 4, 0);
     });
@@ -89,22 +89,19 @@ fn an_array_whose_binding_point_loses_its_buffer_is_not_drawn() {
 #[test]
 fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
     let attacks: [fn(&mut Encoder); 11] = [
-        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 0) },
-        |e| unsafe { e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, 0) },
-        |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9) },
-        |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 9) },
-        |e| unsafe { e.gl_vertex_pointer(2, GL_FLOAT, 0, 0) },
-        |e| unsafe { e.gl_client_active_texture(GL_TEXTURE3) },
-        |e| unsafe { e.gl_enable_client_state(GL_VERTEX_ARRAY) },
-        |e| unsafe { e.gl_bind_vertex_array(1) },
+        |e| e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 0),
+        |e| e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, 0),
+        |e| e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9),
+        |e| e.gl_bind_buffer(GL_ARRAY_BUFFER, 9),
+        |e| e.gl_vertex_pointer(2, GL_FLOAT, 0, 0),
+        |e| e.gl_client_active_texture(GL_TEXTURE3),
+        |e| e.gl_enable_client_state(GL_VERTEX_ARRAY),
+        |e| e.gl_bind_vertex_array(1),
         |e| unsafe { e.gl_delete_vertex_arrays(([2].as_ptr(), 1)) },
-        |e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) },
-        |e| unsafe { e.gl_draw_elements(GL_POINTS, 1, GL_UNSIGNED_INT, 0) },
+        |e| e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE),
+        |e| e.gl_draw_elements(GL_POINTS, 1, GL_UNSIGNED_INT, 0),
     ];
-    let beginnings: [fn(&mut Encoder); 2] = [
-        |e| unsafe { e.gl_begin(GL_POINTS) },
-        |e| unsafe { e.gl_call_list(1) },
-    ];
+    let beginnings: [fn(&mut Encoder); 2] = [|e| e.gl_begin(GL_POINTS), |e| e.gl_call_list(1)];
     for attack in attacks {
         for begin in beginnings {
             let mut s = Session::new(api::COMPAT, 0);
@@ -127,10 +124,10 @@ fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
             });
             s.forget_answers();
             assert_eq!(s.renderer.compare_notes(), Ok(()));
-            s.encode(|e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) });
+            s.encode(|e| e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE));
             assert_eq!(s.answer_array::<u8>().len(), 8 * 8 * 4);
             // Neither the buffer of indices nor any array is at an address.
-            assert!(is_refused(&mut s, |e| unsafe {
+            assert!(is_refused(&mut s, |e| {
                 e.gl_draw_elements(GL_POINTS, 4, GL_UNSIGNED_INT, address());
             }));
         }
@@ -140,7 +137,7 @@ fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
 #[test]
 fn a_layout_that_the_driver_has_refused_is_not_believed() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_new_list(1, GL_COMPILE);
         e.gl_begin(GL_POINTS);
         e.gl_end_list();
@@ -158,7 +155,7 @@ fn a_layout_that_the_driver_has_refused_is_not_believed() {
 #[test]
 fn a_pattern_is_answered_without_the_programs_layout() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);
         e.gl_pixel_storei(GL_PACK_ROW_LENGTH, 1 << 20);
         e.gl_get_polygon_stipple(128);
@@ -218,7 +215,7 @@ fn an_element_that_is_in_no_buffer_is_not_read() {
         assert_eq!(seen_of_element(&mut s, beyond), [0.0; 4]);
     }
     // An array that lies nowhere.
-    s.encode(|e| unsafe { e.gl_bind_vertex_buffer(0, 0, address() as i64, 4) });
+    s.encode(|e| e.gl_bind_vertex_buffer(0, 0, address() as i64, 4));
     assert_eq!(seen_of_element(&mut s, 0), [0.0; 4]);
 }
 
@@ -290,7 +287,7 @@ fn indices_are_never_at_an_address() {
                 false => e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 0),
             }
         });
-        assert!(is_refused(&mut s, |e| unsafe {
+        assert!(is_refused(&mut s, |e| {
             e.gl_draw_elements(GL_POINTS, 4, GL_UNSIGNED_INT, address());
         }));
     }
@@ -302,7 +299,7 @@ fn parts_of_textures_beside_the_texture_are_refused() {
     let noise = || Data::Bytes(noise.as_ptr(), 64);
     type Attack<'a> = (u32, &'a dyn Fn(&mut Encoder));
     let attacks: [Attack<'_>; 11] = [
-        (GL_INVALID_VALUE, &|e| unsafe {
+        (GL_INVALID_VALUE, &|e| {
             e.gl_copy_multi_tex_sub_image2dext(
                 GL_TEXTURE1,
                 GL_TEXTURE_2D,
@@ -315,10 +312,10 @@ fn parts_of_textures_beside_the_texture_are_refused() {
                 4,
             )
         }),
-        (GL_INVALID_VALUE, &|e| unsafe {
+        (GL_INVALID_VALUE, &|e| {
             e.gl_copy_multi_tex_sub_image2dext(GL_TEXTURE1, GL_TEXTURE_2D, 7000, 0, 0, 0, 0, 4, 4)
         }),
-        (GL_INVALID_VALUE, &|e| unsafe {
+        (GL_INVALID_VALUE, &|e| {
             e.gl_copy_multi_tex_sub_image3dext(
                 GL_TEXTURE1,
                 GL_TEXTURE_3D,
@@ -490,7 +487,7 @@ fn parts_of_textures_beside_the_texture_are_refused() {
             e.mgn_get_error(1);
         });
         s.forget_answers();
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             if in_list {
                 e.gl_new_list(1, GL_COMPILE);
             }
@@ -503,7 +500,7 @@ fn parts_of_textures_beside_the_texture_are_refused() {
         });
         assert_eq!(s.answer_array::<u32>(), [*error]);
         // Neither is the active unit another one now.
-        s.encode(|e| unsafe { e.gl_get_integerv(GL_ACTIVE_TEXTURE, 1) });
+        s.encode(|e| e.gl_get_integerv(GL_ACTIVE_TEXTURE, 1));
         assert_eq!(s.answer_array::<u32>(), [GL_TEXTURE0]);
     }
 }

@@ -142,9 +142,9 @@ fn session(source: &str) -> Session {
 
 fn second_context(s: &mut Session) {
     s.context = 0;
-    s.encode(|e| unsafe { e.mgn_create_context(2, api::CORE, 0, 0, 0, CONFIG, 1, 1 << 20) });
+    s.encode(|e| e.mgn_create_context(2, api::CORE, 0, 0, 0, CONFIG, 1, 1 << 20));
     s.context = 2;
-    s.encode(|e| unsafe { e.mgn_make_current(1, 1) });
+    s.encode(|e| e.mgn_make_current(1, 1));
     s.forget_answers();
 }
 
@@ -329,9 +329,9 @@ fn a_part_is_bound_again_when_the_buffer_has_it() {
         for shared in [false, true] {
             let mut s = session(&sight.source());
             let target = sight.target();
-            s.encode(|e| unsafe { e.gl_bind_buffer_range(target, 1, VICTIM, 1024, 64) });
+            s.encode(|e| e.gl_bind_buffer_range(target, 1, VICTIM, 1024, 64));
             let is_bound = |s: &mut Session, first| {
-                s.encode(|e| unsafe {
+                s.encode(|e| {
                     e.gl_get_integer64i_v(sight.start(), 1, 1);
                     e.gl_get_integerv(GL_ARRAY_BUFFER_BINDING, 1);
                 });
@@ -341,7 +341,7 @@ fn a_part_is_bound_again_when_the_buffer_has_it() {
             };
             if shared {
                 second_context(&mut s);
-                s.encode(|e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM) });
+                s.encode(|e| e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM));
             }
             let sized = |s: &mut Session, size| {
                 s.context = 1 + u32::from(shared);
@@ -356,7 +356,7 @@ fn a_part_is_bound_again_when_the_buffer_has_it() {
             is_bound(&mut s, 0);
             sized(&mut s, 1028);
             is_bound(&mut s, 7);
-            s.encode(|e| unsafe { e.gl_bind_buffer_base(target, 1, 0) });
+            s.encode(|e| e.gl_bind_buffer_base(target, 1, 0));
             assert_eq!(found(&mut s), [0, 0], "{sight:?}");
             sized(&mut s, 4096);
             assert_eq!(found(&mut s), [0, 0], "{sight:?}");
@@ -386,9 +386,9 @@ fn a_deleted_buffer_stays_bound_in_another_context() {
 
 /// Commands that have the texture show a part of the victim.
 const SHOWINGS: [fn(&mut Encoder, i64); 3] = [
-    |e, offset| unsafe { e.gl_tex_buffer_range(GL_TEXTURE_BUFFER, GL_R32UI, VICTIM, offset, 64) },
-    |e, offset| unsafe { e.gl_texture_buffer_range(TEXTURE, GL_R32UI, VICTIM, offset, 64) },
-    |e, offset| unsafe {
+    |e, offset| e.gl_tex_buffer_range(GL_TEXTURE_BUFFER, GL_R32UI, VICTIM, offset, 64),
+    |e, offset| e.gl_texture_buffer_range(TEXTURE, GL_R32UI, VICTIM, offset, 64),
+    |e, offset| {
         let target = GL_TEXTURE_BUFFER;
         e.gl_texture_buffer_range_ext(TEXTURE, target, GL_R32UI, VICTIM, offset, 64);
     },
@@ -423,7 +423,7 @@ fn images_of_buffer_textures_show_nothing_beside_the_buffer() {
             });
             if shared {
                 second_context(&mut s);
-                s.encode(|e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM) });
+                s.encode(|e| e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM));
             }
             for offset in [256, 512, 1024, 4096, 16384] {
                 s.context = 1;
@@ -559,100 +559,100 @@ fn arguments_of_draws_lie_in_their_buffers() {
     let one = Data::Bytes(arguments.as_ptr().cast(), 4);
     const LAST: u64 = 80;
     let beside: [fn(&mut Encoder) -> u32; 21] = [
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0x4000_0001, 16);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 6, 0);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0x1000_0001, 64);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, 0, 0x4000_0001, 20);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, 0x4000_0001, 16);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             let most = 0x4000_0001;
             e.gl_multi_draw_elements_indirect_count(GL_POINTS, GL_UNSIGNED_INT, 0, 0, most, 32);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, -4, 1, 0);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_elements_indirect_count(GL_POINTS, GL_UNSIGNED_INT, 0, -4, 1, 0);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 4, 1, 0);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, i64::MAX - 3, 1, 0);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, 64, 2, -16);
             GL_INVALID_VALUE
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, -1, 16);
             GL_INVALID_VALUE
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, -1, 16);
             GL_INVALID_VALUE
         },
-        |e| unsafe {
+        |e| {
             e.gl_draw_arrays_indirect(GL_POINTS, -16i64 as u64);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_draw_arrays_indirect(GL_POINTS, LAST - 12);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, -20i64 as u64);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, LAST - 16);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_multi_draw_arrays_indirect(GL_POINTS, -32i64 as u64, 2, 16);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_dispatch_compute_indirect(-12);
             GL_INVALID_VALUE
         },
-        |e| unsafe {
+        |e| {
             e.gl_dispatch_compute_indirect(LAST as i64 - 8);
             GL_INVALID_OPERATION
         },
-        |e| unsafe {
+        |e| {
             e.gl_dispatch_compute_indirect(i64::MAX - 3);
             GL_INVALID_OPERATION
         },
     ];
     let within: [fn(&mut Encoder); 7] = [
-        |e| unsafe { e.gl_draw_arrays_indirect(GL_POINTS, LAST - 16) },
-        |e| unsafe { e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, LAST - 20) },
-        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 5, 0) },
-        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 2, 64) },
-        |e| unsafe { e.gl_multi_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, 0, 4, 20) },
-        |e| unsafe { e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, 5, 16) },
-        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0, 16) },
+        |e| e.gl_draw_arrays_indirect(GL_POINTS, LAST - 16),
+        |e| e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, LAST - 20),
+        |e| e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 5, 0),
+        |e| e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 2, 64),
+        |e| e.gl_multi_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, 0, 4, 20),
+        |e| e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, 5, 16),
+        |e| e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0, 16),
     ];
     let mut s = Session::new(api::COMPAT, 0);
     s.encode(|e| unsafe {
@@ -671,7 +671,7 @@ fn arguments_of_draws_lie_in_their_buffers() {
     });
     assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
     for (n, draw) in within.into_iter().enumerate() {
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             draw(e);
             e.mgn_get_error(1);
         });
@@ -681,7 +681,7 @@ fn arguments_of_draws_lie_in_their_buffers() {
         let mut error = 0;
         // One that draws elsewhere may crash the driver, and must be known then.
         println!("draw {n}");
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             error = draw(e);
             e.mgn_get_error(1);
         });

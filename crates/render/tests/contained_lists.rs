@@ -54,20 +54,20 @@ fn with_buffer(contents: &[u8]) -> Session {
 
 fn error(s: &mut Session) -> u32 {
     s.forget_answers();
-    s.encode(|e| unsafe { e.mgn_get_error(1) });
+    s.encode(|e| e.mgn_get_error(1));
     s.answer_array::<u32>()[0]
 }
 
 /// Compiles commands into list 1, and gives the errors that has and that calling it has. No buffer
 /// is bound when it is called.
 fn compiled_and_called(s: &mut Session, commands: impl FnOnce(&mut Encoder)) -> [u32; 2] {
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_new_list(1, GL_COMPILE);
         commands(e);
         e.gl_end_list();
     });
     let compiled = error(s);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0);
         e.gl_call_list(1);
     });
@@ -81,7 +81,7 @@ fn compressed(e: &mut Encoder, data: Data) {
 
 /// The compressed image, which is some other one if there was an error.
 fn image(s: &mut Session) -> Vec<u8> {
-    s.encode(|e| unsafe { e.gl_get_compressed_tex_image(GL_TEXTURE_2D, 0, 16) });
+    s.encode(|e| e.gl_get_compressed_tex_image(GL_TEXTURE_2D, 0, 16));
     let mut answer = s.answer();
     support::array::<i32>(&mut answer);
     support::array(&mut answer)
@@ -101,7 +101,7 @@ fn lists_read_compressed_images_from_the_bound_buffer_only() {
     for mode in [GL_COMPILE, GL_COMPILE_AND_EXECUTE] {
         for (offset, expected) in places.clone() {
             let mut s = with_buffer(&contents);
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 e.gl_new_list(1, mode);
                 compressed(e, Data::Offset(offset));
                 e.gl_end_list();
@@ -109,11 +109,11 @@ fn lists_read_compressed_images_from_the_bound_buffer_only() {
             let errors = [GL_INVALID_OPERATION, GL_NO_ERROR];
             assert_eq!(error(&mut s), errors[usize::from(expected.is_some())]);
             // The buffer is bound as it was.
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 e.gl_get_integerv(GL_PIXEL_UNPACK_BUFFER_BINDING, 1);
             });
             assert_eq!(s.answer_array::<u32>(), [7]);
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0);
                 e.gl_call_list(1);
             });
@@ -219,7 +219,7 @@ fn lists_read_bitmaps_from_the_bound_buffer_only() {
             e.gl_bitmap(8 * 4, 2, 0., 0., 0., 0., Data::Offset(offset));
         });
         assert_eq!(errors, [expected, GL_NO_ERROR], "{offset:x} {skipped}");
-        s.encode(|e| unsafe { e.gl_read_pixels(0, 0, 64, 48, GL_RGB, GL_UNSIGNED_BYTE) });
+        s.encode(|e| e.gl_read_pixels(0, 0, 64, 48, GL_RGB, GL_UNSIGNED_BYTE));
     }
 }
 
@@ -248,14 +248,12 @@ fn bitmaps_are_not_higher_than_their_textures() {
 }
 
 fn layout(e: &mut Encoder, rows: i32) {
-    unsafe {
-        e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_WIDTH, 4);
-        e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, 4);
-        e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_DEPTH, 1);
-        e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_SIZE, 16);
-        e.gl_pixel_storei(GL_UNPACK_ROW_LENGTH, 4);
-        e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, rows);
-    }
+    e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_WIDTH, 4);
+    e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, 4);
+    e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_DEPTH, 1);
+    e.gl_pixel_storei(GL_UNPACK_COMPRESSED_BLOCK_SIZE, 16);
+    e.gl_pixel_storei(GL_UNPACK_ROW_LENGTH, 4);
+    e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, rows);
 }
 
 #[test]
@@ -278,7 +276,7 @@ fn compressed_images_come_from_within_the_bound_buffer() {
     ];
     for (offset, rows, expected) in places {
         let mut s = with_buffer(&contents);
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             if let Some(rows) = rows {
                 layout(e, rows);
             }
@@ -313,7 +311,7 @@ fn compressed_images_go_to_within_the_bound_buffer() {
     ];
     for (offset, rows, expected) in places {
         let mut s = with_buffer(&[0xff; 64]);
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0);
             compressed(e, bytes(&block));
             e.gl_bind_buffer(GL_PIXEL_PACK_BUFFER, 7);
@@ -333,7 +331,7 @@ fn compressed_images_go_to_within_the_bound_buffer() {
             errors[usize::from(expected)],
             "{offset:x} {rows}"
         );
-        s.encode(|e| unsafe { e.mgn_buffer_read(7, 0, 64) });
+        s.encode(|e| e.mgn_buffer_read(7, 0, 64));
         let mut contents = [0xff; 64];
         if expected {
             let at = offset as usize + rows as usize / 4 * 16;
@@ -344,7 +342,7 @@ fn compressed_images_go_to_within_the_bound_buffer() {
 }
 
 fn first_of_map(s: &mut Session) -> f32 {
-    s.encode(|e| unsafe { e.gl_get_pixel_mapfv(GL_PIXEL_MAP_R_TO_R, 256) });
+    s.encode(|e| e.gl_get_pixel_mapfv(GL_PIXEL_MAP_R_TO_R, 256));
     s.answer_array::<f32>()[0]
 }
 
@@ -371,12 +369,12 @@ fn lists_read_pixel_maps_from_the_bound_buffer_only() {
         let many = vec![0u32; 1 << 12];
         for size in [257, 1 << 12, 0, -1, i32::MIN, 0xc000_0004u32 as i32] {
             let mut s = with_buffer(&contents);
-            s.encode(|e| unsafe { e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0) });
+            s.encode(|e| e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0));
             let errors = compiled_and_called(&mut s, |e| map(e, size, bytes(&many)));
             assert_eq!(errors, [GL_NO_ERROR, GL_INVALID_VALUE]);
         }
         let mut s = with_buffer(&contents);
-        s.encode(|e| unsafe { e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0) });
+        s.encode(|e| e.gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, 0));
         compiled_and_called(&mut s, |e| map(e, 2, Data::Null));
     }
 }
@@ -384,7 +382,7 @@ fn lists_read_pixel_maps_from_the_bound_buffer_only() {
 /// The coefficients of a map, after an error that was not.
 fn coefficients(s: &mut Session, target: u32, count: u32) -> Vec<f32> {
     assert_eq!(error(s), GL_NO_ERROR);
-    s.encode(|e| unsafe { e.gl_get_mapfv(target, GL_COEFF, count) });
+    s.encode(|e| e.gl_get_mapfv(target, GL_COEFF, count));
     s.answer_array()
 }
 
@@ -452,10 +450,10 @@ fn control_points_are_read_in_any_order() {
 fn lists_read_compressed_images_without_the_programs_layout() {
     let block: Vec<u8> = (0..16).collect();
     let callers: [fn(&mut Encoder); 4] = [
-        |e| unsafe { e.gl_call_list(1) },
+        |e| e.gl_call_list(1),
         |e| unsafe { e.gl_call_lists(1, GL_UNSIGNED_BYTE, ([1].as_ptr(), 1)) },
-        |e| unsafe { e.gl_call_list(2) },
-        |e| unsafe {
+        |e| e.gl_call_list(2),
+        |e| {
             e.gl_new_list(3, GL_COMPILE_AND_EXECUTE);
             e.gl_call_list(1);
             e.gl_end_list();
@@ -463,7 +461,7 @@ fn lists_read_compressed_images_without_the_programs_layout() {
     ];
     for call in callers {
         let mut s = Session::new(api::COMPAT, 0);
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.gl_bind_texture(GL_TEXTURE_2D, 1);
             e.gl_new_list(1, GL_COMPILE);
             compressed(e, bytes(&block));
@@ -476,13 +474,13 @@ fn lists_read_compressed_images_without_the_programs_layout() {
         });
         assert_eq!(error(&mut s), GL_NO_ERROR);
         assert_eq!(image(&mut s), block);
-        s.encode(|e| unsafe { e.gl_get_integerv(GL_UNPACK_SKIP_ROWS, 1) });
+        s.encode(|e| e.gl_get_integerv(GL_UNPACK_SKIP_ROWS, 1));
         assert_eq!(s.answer_array::<i32>(), [4]);
         assert_eq!(s.renderer.compare_notes(), Ok(()));
     }
     // A list that ends the primitive in which it is called.
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_bind_texture(GL_TEXTURE_2D, 1);
         e.gl_new_list(1, GL_COMPILE);
         e.gl_end();
@@ -490,7 +488,7 @@ fn lists_read_compressed_images_without_the_programs_layout() {
         e.gl_end_list();
         layout(e, 4);
     });
-    let called = s.try_encode(|e| unsafe {
+    let called = s.try_encode(|e| {
         e.gl_begin(GL_POINTS);
         e.gl_call_list(1);
     });
@@ -498,7 +496,7 @@ fn lists_read_compressed_images_without_the_programs_layout() {
     drop(s);
     // Without such a layout it may be called there.
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_new_list(1, GL_COMPILE);
         e.gl_vertex2f(0., 0.);
         e.gl_end_list();
@@ -597,7 +595,7 @@ fn the_members_of_a_uniform_block_are_all_told() {
         GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES,
         GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS,
     );
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_get_active_uniform_blockiv(2, 0, number, 1);
         e.gl_get_active_uniform_blockiv(2, 0, list, 3);
         e.gl_get_active_uniform_blockiv(2, 1, list, 3);

@@ -60,7 +60,7 @@ fn are_refused(attacks: &[Attack]) {
     for (i, (error, attack)) in attacks.iter().enumerate() {
         for in_list in [false, true] {
             let mut s = furnished();
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 if in_list {
                     e.gl_new_list(1, GL_COMPILE);
                 }
@@ -100,18 +100,18 @@ fn places_in_buffers_do_not_wrap() {
         (GL_INVALID_VALUE, |e| unsafe {
             e.gl_buffer_sub_data(GL_ARRAY_BUFFER, i64::MAX - 15, 16, ([1; 16].as_ptr(), 16))
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             e.gl_copy_buffer_sub_data(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, i64::MAX - 15, 0, 16)
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             e.gl_copy_buffer_sub_data(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, 0, START, SIZE)
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             e.gl_invalidate_buffer_sub_data(1, START, SIZE)
         }),
     ]);
     let mut s = furnished();
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_get_buffer_sub_data(GL_ARRAY_BUFFER, i64::MAX - 15, 16, 16);
         e.mgn_get_error(1);
     });
@@ -150,10 +150,10 @@ fn places_in_images_do_not_wrap() {
                 data,
             )
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             e.gl_copy_tex_sub_image2d(GL_TEXTURE_2D, 0, FAR, FAR, 0, 0, SIDE, SIDE)
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             let (size, to) = ([SIDE, SIDE], [FAR, FAR]);
             e.gl_copy_image_sub_data(
                 1,
@@ -173,7 +173,7 @@ fn places_in_images_do_not_wrap() {
                 1,
             )
         }),
-        (GL_INVALID_VALUE, |e| unsafe {
+        (GL_INVALID_VALUE, |e| {
             e.gl_copy_image_sub_data(
                 1,
                 GL_TEXTURE_2D,
@@ -214,7 +214,7 @@ fn places_in_images_do_not_wrap() {
         (i32::MAX - 63, 0),
         (i32::MIN, i32::MIN),
     ] {
-        s.encode(|e| unsafe { e.gl_read_pixels(x, y, 64, 256, GL_RGBA, GL_UNSIGNED_BYTE) });
+        s.encode(|e| e.gl_read_pixels(x, y, 64, 256, GL_RGBA, GL_UNSIGNED_BYTE));
         let read = s.answer_array::<u8>();
         assert!(read.iter().all(|byte| *byte == 0), "read at {x}, {y}");
     }

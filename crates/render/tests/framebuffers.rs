@@ -13,21 +13,19 @@ use support::{offered, Session, CONFIG, OTHER_CONFIG};
 const SINGLE: u32 = 2;
 
 fn integer(s: &mut Session, pname: u32) -> u32 {
-    s.encode(|e| unsafe { e.gl_get_integerv(pname, 1) });
+    s.encode(|e| e.gl_get_integerv(pname, 1));
     s.answer_array::<u32>()[0]
 }
 
 /// The pixel that a program reads, as RGB.
 fn pixel(s: &mut Session) -> [u8; 3] {
-    s.encode(|e| unsafe { e.gl_read_pixels(5, 5, 1, 1, GL_RGB, GL_UNSIGNED_BYTE) });
+    s.encode(|e| e.gl_read_pixels(5, 5, 1, 1, GL_RGB, GL_UNSIGNED_BYTE));
     s.answer_array::<u8>().try_into().expect("a pixel")
 }
 
 unsafe fn clear(e: &mut Encoder, r: f32, g: f32, b: f32) {
-    unsafe {
-        e.gl_clear_color(r, g, b, 1.0);
-        e.gl_clear(GL_COLOR_BUFFER_BIT);
-    }
+    e.gl_clear_color(r, g, b, 1.0);
+    e.gl_clear(GL_COLOR_BUFFER_BIT);
 }
 
 const RED: [u8; 3] = [255, 0, 0];
@@ -44,7 +42,7 @@ fn queries_answer_as_a_windows_do() {
         assert_eq!(integer(&mut s, GL_DOUBLEBUFFER), u32::from(kind != SINGLE));
         assert_eq!(integer(&mut s, GL_DRAW_BUFFER), buffer);
         assert_eq!(integer(&mut s, GL_READ_BUFFER), buffer);
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.gl_read_buffer(GL_FRONT_RIGHT);
             e.mgn_get_error(1);
         });
@@ -57,7 +55,7 @@ fn queries_answer_as_a_windows_do() {
 fn the_viewport_starts_as_the_window() {
     for api in offered(&[api::COMPAT, api::CORE, api::ES1, api::ES]) {
         let mut s = Session::new(api, 0);
-        s.encode(|e| unsafe { e.gl_get_integerv(GL_VIEWPORT, 4) });
+        s.encode(|e| e.gl_get_integerv(GL_VIEWPORT, 4));
         assert_eq!(s.answer_array::<i32>(), [0, 0, 64, 48]);
     }
 }
@@ -73,9 +71,9 @@ fn the_front_shows_what_was_swapped() {
     assert_eq!(pixel(&mut s), RED);
     s.encode(|e| unsafe { clear(e, 0.0, 1.0, 0.0) });
     assert_eq!(pixel(&mut s), RED);
-    s.encode(|e| unsafe { e.gl_read_buffer(GL_BACK) });
+    s.encode(|e| e.gl_read_buffer(GL_BACK));
     assert_eq!(pixel(&mut s), GREEN);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.mgn_swap_buffers(1, 2, 0);
         e.gl_read_buffer(GL_FRONT);
     });
@@ -100,9 +98,9 @@ fn drawing_to_the_front_leaves_the_back_alone_and_shares_its_depth() {
     assert_eq!(s.picture().pixels[..3], [255, 0, 0]);
     assert_eq!(pixel(&mut s), RED);
     assert_eq!(integer(&mut s, GL_DRAW_BUFFER), GL_FRONT);
-    s.encode(|e| unsafe { e.gl_read_buffer(GL_FRONT) });
+    s.encode(|e| e.gl_read_buffer(GL_FRONT));
     assert_eq!(pixel(&mut s), BLUE);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_clear_depth(0.5);
         e.gl_clear(GL_DEPTH_BUFFER_BIT);
         e.gl_draw_buffer(GL_BACK);
@@ -124,7 +122,7 @@ fn drawing_to_both_is_seen_in_both() {
         e.gl_read_buffer(GL_FRONT);
     });
     assert_eq!(pixel(&mut s), GREEN);
-    s.encode(|e| unsafe { e.gl_read_buffer(GL_BACK) });
+    s.encode(|e| e.gl_read_buffer(GL_BACK));
     assert_eq!(pixel(&mut s), GREEN);
 }
 
@@ -139,7 +137,7 @@ fn popped_attributes_restore_the_draw_buffer() {
         e.gl_read_buffer(GL_FRONT);
     });
     assert_eq!(pixel(&mut s), BLACK);
-    s.encode(|e| unsafe { e.gl_read_buffer(GL_BACK) });
+    s.encode(|e| e.gl_read_buffer(GL_BACK));
     assert_eq!(pixel(&mut s), RED);
 }
 
@@ -159,7 +157,7 @@ fn lists_choose_buffers_when_they_are_called() {
     });
     assert_eq!(integer(&mut s, GL_DRAW_BUFFER), GL_FRONT);
     assert_eq!(pixel(&mut s), GREEN);
-    s.encode(|e| unsafe { e.gl_read_buffer(GL_FRONT) });
+    s.encode(|e| e.gl_read_buffer(GL_FRONT));
     assert_eq!(pixel(&mut s), RED);
 }
 
@@ -205,7 +203,7 @@ fn surfaces_outlive_their_names_while_they_are_drawn_to() {
         clear(e, 1.0, 0.0, 0.0);
     });
     assert_eq!(pixel(&mut s), RED);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.mgn_create_surface(1, 0, CONFIG, 10, 10);
         e.mgn_make_current(1, 1);
     });
@@ -216,7 +214,7 @@ fn surfaces_outlive_their_names_while_they_are_drawn_to() {
 fn contexts_take_turns_and_keep_their_state() {
     let mut s = Session::new(api::COMPAT, 0);
     s.context = 0;
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.mgn_create_context(2, api::CORE, 3, 3, 0, CONFIG, 0, 1 << 20);
         e.mgn_create_context(3, api::COMPAT, 0, 0, 0, CONFIG, 1, 1 << 20);
         e.mgn_create_surface(2, 0, OTHER_CONFIG, 20, 20);
@@ -224,12 +222,12 @@ fn contexts_take_turns_and_keep_their_state() {
     let colours = [(1, 1.0, RED), (2, 0.0, BLACK), (3, 1.0, RED)];
     for (context, _, _) in colours {
         s.context = context;
-        s.encode(|e| unsafe { e.mgn_make_current(if context == 2 { 2 } else { 1 }, 1) });
+        s.encode(|e| e.mgn_make_current(if context == 2 { 2 } else { 1 }, 1));
     }
     for round in 0..3 {
         for (context, red, _) in colours {
             s.context = context;
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 if round == 0 {
                     e.gl_clear_color(red, 0.0, 0.0, 1.0);
                     e.gl_enable(0xdead + context);
@@ -240,7 +238,7 @@ fn contexts_take_turns_and_keep_their_state() {
     }
     for (context, _, _) in colours {
         s.context = context;
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.mgn_get_error(1);
             e.mgn_get_error(1);
         });

@@ -82,7 +82,7 @@ fn furnished(api: u32, with_buffers: bool) -> Session {
 
 /// Out of whatever a command has begun. False if there is no context left.
 fn recover(s: &mut Session) -> bool {
-    let out = message(1, |e| unsafe {
+    let out = message(1, |e| {
         e.gl_end();
         e.gl_end_list();
         e.mgn_get_error(1);
@@ -138,11 +138,11 @@ fn attack(api: u32, seed: u64, traces: bool) {
             // Some go into a list, which is called.
             let in_list = api == api::COMPAT && random.below(4) == 0;
             if in_list {
-                s.encode(|e| unsafe { e.gl_new_list(2, GL_COMPILE) });
+                s.encode(|e| e.gl_new_list(2, GL_COMPILE));
             }
             refused += usize::from(s.perform(&record(op, body.into_iter())).is_err());
             if in_list {
-                let call = message(1, |e| unsafe {
+                let call = message(1, |e| {
                     e.gl_end_list();
                     e.gl_call_list(2);
                 });

@@ -17,7 +17,7 @@ fn every_configuration_is_what_it_says() {
     assert!(configs.len() >= 10, "{configs:?}");
     for (i, config) in configs.into_iter().enumerate() {
         let id = 10 + i as u32;
-        s.encode(|e| unsafe {
+        s.encode(|e| {
             e.mgn_create_surface(id, 0, config.id, 32, 32);
             e.mgn_make_current(id, id);
             for pname in [
@@ -118,7 +118,7 @@ fn names_are_the_clients() {
 #[test]
 fn deleted_shaders_keep_their_name_while_they_are_attached() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_create_shader(GL_VERTEX_SHADER, 5);
         e.gl_create_program(6);
         e.gl_attach_shader(6, 5);
@@ -223,7 +223,7 @@ fn images_are_tight_in_the_stream_and_the_programs_in_buffers() {
 #[test]
 fn fences_are_waited_for() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0, 3);
         e.gl_client_wait_sync(3, GL_SYNC_FLUSH_COMMANDS_BIT, u64::MAX);
         e.gl_delete_sync(3);
@@ -263,15 +263,11 @@ fn parameters_far_beyond_a_program_are_refused() {
     type Command<'a> = &'a dyn Fn(&mut mgn_wire::Encoder);
     let far = u32::MAX;
     let commands: [Command<'_>; 8] = [
-        &|e| unsafe { e.gl_program_local_parameter4f_arb(target, far, 1.0, 1.0, 1.0, 1.0) },
+        &|e| e.gl_program_local_parameter4f_arb(target, far, 1.0, 1.0, 1.0, 1.0),
         &|e| unsafe { e.gl_program_local_parameter4dv_arb(target, far, (doubles.as_ptr(), 4)) },
         &|e| unsafe { e.gl_program_local_parameters4fv_ext(target, far, 2, (floats.as_ptr(), 8)) },
-        &|e| unsafe {
-            e.gl_named_program_local_parameter4d_ext(5, target, far, 1.0, 1.0, 1.0, 1.0)
-        },
-        &|e| unsafe {
-            e.gl_named_program_local_parameter4f_ext(5, target, far, 1.0, 1.0, 1.0, 1.0)
-        },
+        &|e| e.gl_named_program_local_parameter4d_ext(5, target, far, 1.0, 1.0, 1.0, 1.0),
+        &|e| e.gl_named_program_local_parameter4f_ext(5, target, far, 1.0, 1.0, 1.0, 1.0),
         &|e| unsafe {
             e.gl_named_program_local_parameter4dv_ext(5, target, far, (doubles.as_ptr(), 4))
         },
@@ -285,10 +281,10 @@ fn parameters_far_beyond_a_program_are_refused() {
     for command in commands {
         s.encode(|e| {
             command(e);
-            unsafe { e.mgn_get_error(1) };
+            e.mgn_get_error(1);
         });
         assert_eq!(s.answer_array::<u32>(), [GL_INVALID_VALUE]);
     }
-    s.encode(|e| unsafe { e.gl_get_named_program_local_parameterfv_ext(5, target, far, 4) });
+    s.encode(|e| e.gl_get_named_program_local_parameterfv_ext(5, target, far, 4));
     assert!(s.answer_array::<f32>().is_empty());
 }

@@ -85,14 +85,12 @@ fn difference(api: u32, most: i32, draw: impl Fn(&mut Encoder)) -> (usize, u8) {
 fn triangle(e: &mut Encoder) {
     let colors = [[1.0, 0.2, 0.2], [0.2, 1.0, 0.2], [0.2, 0.2, 1.0]];
     let corners = [[-1.5f32, -1.0], [1.5, -1.0], [0.1, 2.0]];
-    unsafe {
-        e.gl_begin(GL_TRIANGLES);
-        for ([r, g, b], [x, y]) in colors.into_iter().zip(corners) {
-            e.gl_color3f(r, g, b);
-            e.gl_vertex2f(x, y);
-        }
-        e.gl_end();
+    e.gl_begin(GL_TRIANGLES);
+    for ([r, g, b], [x, y]) in colors.into_iter().zip(corners) {
+        e.gl_color3f(r, g, b);
+        e.gl_vertex2f(x, y);
     }
+    e.gl_end();
 }
 
 /// A viewport that is larger than the driver's has a part in its place; colours differ by rounding
@@ -106,13 +104,11 @@ fn is_close((pixels, by): (usize, u8)) {
 fn the_fixed_function_draws_to_a_part() {
     for most in [i32::MAX, 400] {
         is_close(difference(api::COMPAT, most, |e| {
-            unsafe {
-                e.gl_viewport(0, 0, WIDTH, HEIGHT);
-                e.gl_matrix_mode(GL_PROJECTION);
-                e.gl_load_identity();
-                e.gl_frustum(-1.0, 1.0, -1.0, 1.0, 1.0, 9.0);
-                e.gl_translatef(0.0, 0.0, -1.1);
-            }
+            e.gl_viewport(0, 0, WIDTH, HEIGHT);
+            e.gl_matrix_mode(GL_PROJECTION);
+            e.gl_load_identity();
+            e.gl_frustum(-1.0, 1.0, -1.0, 1.0, 1.0, 9.0);
+            e.gl_translatef(0.0, 0.0, -1.1);
             triangle(e);
         }));
     }
@@ -147,7 +143,7 @@ fn rectangles_and_images_are_drawn_to_the_bit() {
 
 #[test]
 fn lists_that_set_what_is_moved_are_executed_by_command() {
-    let draw = |e: &mut Encoder| unsafe {
+    let draw = |e: &mut Encoder| {
         e.gl_new_list(1, GL_COMPILE);
         for x in [0, WIDTH / 2] {
             e.gl_viewport(x, 0, WIDTH / 2, HEIGHT);
@@ -164,7 +160,7 @@ fn lists_that_set_what_is_moved_are_executed_by_command() {
 
 #[test]
 fn lists_are_called_within_a_primitive() {
-    let draw = |e: &mut Encoder| unsafe {
+    let draw = |e: &mut Encoder| {
         e.gl_new_list(1, GL_COMPILE);
         e.gl_color3f(0.5, 1.0, 0.0);
         e.gl_vertex2f(-1.5, -1.0);

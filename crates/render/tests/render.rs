@@ -13,7 +13,7 @@ use support::{floats, Session};
 #[test]
 fn a_cleared_surface_becomes_a_picture() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_clear_color(1.0, 0.5, 0.0, 1.0);
         e.gl_clear(GL_COLOR_BUFFER_BIT);
         e.mgn_swap_buffers(1, 7, 1);
@@ -36,7 +36,7 @@ fn a_cleared_surface_becomes_a_picture() {
 #[test]
 fn rows_come_from_the_top() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_enable(GL_SCISSOR_TEST);
         e.gl_scissor(0, 47, 64, 1);
         e.gl_clear_color(1.0, 1.0, 1.0, 1.0);
@@ -80,7 +80,7 @@ fn a_run_draws_and_leaves_its_last_attributes() {
 #[test]
 fn reading_pixels_answers_tightly() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_clear_color(0.0, 0.0, 1.0, 1.0);
         e.gl_clear(GL_COLOR_BUFFER_BIT);
         e.gl_read_pixels(0, 0, 3, 2, GL_RGB, GL_UNSIGNED_BYTE);
@@ -95,7 +95,7 @@ fn reading_pixels_answers_tightly() {
 #[test]
 fn errors_of_both_sides_keep_their_order() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_enable(0x1234);
         e.mgn_set_error(GL_INVALID_OPERATION);
         e.mgn_get_error(1);

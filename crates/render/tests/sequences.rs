@@ -666,9 +666,9 @@ fn fresh(s: &mut Session, versions: [Version; 2]) {
     s.context = 0;
     for id in [1, 2] {
         // There may be none yet, or none any more.
-        let _ = s.try_encode(|e| unsafe { e.mgn_destroy_context(id) });
+        let _ = s.try_encode(|e| e.mgn_destroy_context(id));
     }
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         for (id, (api, major, minor)) in (1..).zip(versions) {
             e.mgn_create_context(id, api, major, minor, 0, CONFIG, id - 1, 1 << 20);
         }
@@ -706,7 +706,7 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
             // A context that is left in a primitive has vertices out of place later, too.
             let left = s.context as usize - 1;
             if versions[left] == COMPAT && !compiles[left] {
-                let _ = s.try_encode(|e| unsafe { e.gl_end() });
+                let _ = s.try_encode(|e| e.gl_end());
             }
             s.context = 3 - s.context;
         }

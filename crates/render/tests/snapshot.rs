@@ -56,7 +56,7 @@ fn furnish(e: &mut Encoder) {
 
 /// A program's draws and queries afterwards.
 fn proceed(s: &mut Session) -> (Vec<u8>, Vec<u32>, Vec<u8>) {
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.mgn_get_error(1);
         e.gl_clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
         e.gl_call_list(5);
@@ -107,7 +107,7 @@ fn textures_keep_the_part_that_is_drawn() {
             }
         });
         let told = |s: &mut Session| {
-            s.encode(|e| unsafe {
+            s.encode(|e| {
                 e.gl_get_integerv(GL_TEXTURE_BINDING_2D, 1);
                 for (texture, _) in parts {
                     e.gl_bind_texture(GL_TEXTURE_2D, texture);
@@ -130,7 +130,7 @@ fn textures_keep_the_part_that_is_drawn() {
 #[test]
 fn the_question_is_answered_in_parts_until_there_are_no_more() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.mgn_snapshot(0, 1, 1 << 10, SNAPSHOT_PART as u32);
         e.mgn_snapshot(1, 1, 1 << 10, SNAPSHOT_PART as u32);
     });
@@ -153,19 +153,19 @@ fn the_question_is_answered_in_parts_until_there_are_no_more() {
 #[test]
 fn what_is_under_way_is_said() {
     let mut s = Session::new(api::COMPAT, 0);
-    s.encode(|e| unsafe { e.gl_push_attrib(GL_ALL_ATTRIB_BITS) });
+    s.encode(|e| e.gl_push_attrib(GL_ALL_ATTRIB_BITS));
     let why = snapshot(&mut s).expect_err("a stack that cannot be read");
     assert!(
         matches!(why, Fault::NoSnapshot(NoSnapshot::NotNow(_))),
         "{why:?}"
     );
     // And so is the client told.
-    s.encode(|e| unsafe { e.mgn_snapshot(0, 1, 1 << 10, 1 << 20) });
+    s.encode(|e| e.mgn_snapshot(0, 1, 1 << 10, 1 << 20));
     let mut answer = s.answer();
     let told = NoSnapshot::decode(answer.next_array(1));
     assert!(matches!(told, Some(NoSnapshot::NotNow(_))), "{told:?}");
     assert!(answer.next_array(1).is_empty());
-    s.encode(|e| unsafe {
+    s.encode(|e| {
         e.gl_pop_attrib();
         e.mgn_snapshot(0, 1, 1 << 10, 1 << 20);
     });
@@ -207,7 +207,7 @@ fn a_snapshot_of_nonsense_brings_nothing_down() {
             words[2] = u32::from(op) | (words.len() as u32 - 2) << 16;
             let _ = s.perform(&words);
             if op % 64 == 0 {
-                let _ = s.perform(&message(1, |e| unsafe {
+                let _ = s.perform(&message(1, |e| {
                     e.gl_end();
                     e.gl_end_list();
                 }));

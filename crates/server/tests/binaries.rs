@@ -23,7 +23,7 @@ const OTHER: u32 = 4;
 fn client(server: &Server, transport: Transport) -> Client {
     let mut client = server.client(transport);
     client.set_up();
-    client.encode(1, |e| unsafe { e.gl_create_program(OTHER) });
+    client.encode(1, |e| e.gl_create_program(OTHER));
     client
 }
 
@@ -50,7 +50,7 @@ fn binary_of(client: &mut Client) -> (u32, Vec<u8>) {
     });
     let length = client.answer_array::<i32>()[0];
     assert!(length > 0, "the program is linked");
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.gl_get_program_binary(PROGRAM, length, 1, 1, length as u32);
     });
     let mut answer = client.answer();
@@ -152,9 +152,9 @@ fn a_changed_binary_with_the_right_checksum_does_not_reach_the_driver() {
         let right = sum(&changed[payload.clone()]);
         changed[HEADER - 4..HEADER].copy_from_slice(&right.to_le_bytes());
         assert_eq!(load(&mut client, format, &changed), REFUSED);
-        client.encode(1, |e| unsafe { e.gl_use_program(OTHER) });
+        client.encode(1, |e| e.gl_use_program(OTHER));
         client.draw_triangle();
-        client.encode(1, |e| unsafe { e.mgn_get_error(1) });
+        client.encode(1, |e| e.mgn_get_error(1));
         client.answer_array::<u32>();
     }
     assert_eq!(load(&mut client, format, &binary), LOADED);

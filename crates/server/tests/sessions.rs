@@ -47,7 +47,7 @@ fn a_long_answer_comes_in_parts() {
     let server = Server::start(false, &[]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.mgn_resize_surface(1, 500, 400);
         e.gl_clear_color(1.0, 0.0, 0.0, 1.0);
         e.gl_clear(GL_COLOR_BUFFER_BIT);
@@ -85,10 +85,10 @@ fn discarding_answers_but_does_not_draw() {
     let mut client = server.client(Transport::Shm);
     client.set_up();
     client.draw_triangle();
-    client.encode(1, |e| unsafe { e.mgn_swap_buffers(1, 9, 1) });
+    client.encode(1, |e| e.mgn_swap_buffers(1, 9, 1));
     let (header, _) = client.frame();
     assert_eq!((header.kind, header.frame), (Kind::Done, 9));
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.gl_read_pixels(0, 0, 1, 1, GL_RGB, GL_UNSIGNED_BYTE)
     });
     assert_eq!(client.answer_array::<u8>(), [0, 0, 0]);
@@ -103,7 +103,7 @@ fn frames_without_pictures_are_told_of_together() {
     let mut told = Vec::new();
     let mut messages = 0;
     client.encode(1, |e| {
-        (1..=FRAMES).for_each(|frame| unsafe { e.mgn_swap_buffers(1, frame, 0) });
+        (1..=FRAMES).for_each(|frame| e.mgn_swap_buffers(1, frame, 0));
     });
     while told.len() < FRAMES as usize {
         let message = client.frames.recv(Some(Duration::from_secs(20)));
@@ -118,7 +118,7 @@ fn frames_without_pictures_are_told_of_together() {
     assert!(told.iter().copied().eq(1..=FRAMES), "{told:?}");
     assert!(messages <= FRAMES / 2, "{messages} messages");
     // A client that asks is notified of all finished frames before the answer comes.
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.mgn_swap_buffers(1, FRAMES + 1, 0);
         e.mgn_swap_buffers(1, FRAMES + 2, 0);
         e.mgn_finish();

@@ -62,7 +62,7 @@ fn each_session_is_in_the_log_with_its_client_and_its_end() {
     expect_line(&server, &words);
 
     let mut hostile = server.client(Transport::Unix);
-    hostile.encode(0, |e| unsafe { e.gl_clear(GL_COLOR_BUFFER_BIT) });
+    hostile.encode(0, |e| e.gl_clear(GL_COLOR_BUFFER_BIT));
     hostile.end();
     expect_line(&server, &["session-end", "session=3", "client-misbehaved"]);
 
@@ -347,7 +347,7 @@ fn take(client: &mut Client, bytes: u64) {
             e.gl_buffer_data(GL_ARRAY_BUFFER, 200_000, data, GL_STATIC_DRAW);
         });
     }
-    client.encode(1, |e| unsafe { e.mgn_get_error(1) });
+    client.encode(1, |e| e.mgn_get_error(1));
     assert_eq!(client.answer_array::<u32>(), [GL_NO_ERROR]);
 }
 
@@ -399,7 +399,7 @@ fn shared_memory_counts_for_its_session() {
         let server = Server::start(false, &[("TEST_MEMORY", &limit)]);
         let mut client = server.client(Transport::Shm);
         client.set_up();
-        client.encode(1, |e| unsafe {
+        client.encode(1, |e| {
             e.mgn_resize_surface(1, size, size);
             for frame in 1..=8 {
                 e.mgn_swap_buffers(1, frame, 1);

@@ -26,7 +26,7 @@ fn wall(target: Target) -> Wall {
 }
 
 fn swap(client: &Client, frame: u32) {
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.mgn_swap_buffers(1, frame, want::WINDOW | want::WALL);
     });
 }
@@ -95,7 +95,7 @@ fn a_tile_is_shown_when_the_client_says_so() {
     }
     client.frames_sender.send(b"what").unwrap();
     for frame in 21..=30 {
-        let _ = client.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, want::WALL) });
+        let _ = client.try_encode(1, |e| e.mgn_swap_buffers(1, frame, want::WALL));
     }
     let why = client.ending().unwrap();
     assert!(why.contains("nonsense on its frames connection"), "{why}");
@@ -112,7 +112,7 @@ fn composited_pixels_are_shown_instead_of_those_that_were_drawn() {
     client.set_up();
     client.draw_triangle();
     for frame in 1..=2 {
-        client.encode(1, |e| unsafe {
+        client.encode(1, |e| {
             e.mgn_swap_buffers(1, frame, want::COMPOSITE | want::WALL);
         });
         let (header, pixels) = client.frame();
@@ -137,7 +137,7 @@ fn composited_pixels_are_shown_instead_of_those_that_were_drawn() {
         let _ = client.frames_sender.send(&merged(2, part));
     }
     for frame in 3..=12 {
-        let _ = client.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, want::WALL) });
+        let _ = client.try_encode(1, |e| e.mgn_swap_buffers(1, frame, want::WALL));
     }
     let why = client.ending().unwrap();
     assert!(why.contains("nonsense on its frames connection"), "{why}");

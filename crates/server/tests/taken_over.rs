@@ -131,7 +131,7 @@ fn reach_out(server: &Server) -> String {
     let port = listener.local_addr().unwrap().port();
     fs::write(secret_file(), b"of the user's").unwrap();
     let attacker = client(server);
-    attacker.encode(1, |e| unsafe {
+    attacker.encode(1, |e| {
         e.gl_depth_range(-1.0, f64::from(port));
     });
     server.expect_log("tried a program");
@@ -156,7 +156,7 @@ fn attack(server: &Server) -> String {
     let address = maps.split('-').next().unwrap();
     let address = i64::from_str_radix(address, 16).unwrap();
     let attacker = client(server);
-    attacker.encode(1, |e| unsafe {
+    attacker.encode(1, |e| {
         e.gl_depth_range(f64::from(pid), address as f64);
     });
     server.expect_log("tried ptrace");
@@ -241,7 +241,7 @@ fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
     let server = obedient(&[]);
     let mut bystander = client(&server);
     let mut attacker = client(&server);
-    attacker.encode(1, |e| unsafe { e.gl_depth_range(1.0, 0.0) });
+    attacker.encode(1, |e| e.gl_depth_range(1.0, 0.0));
     // The worker may be killed before it can say that it has tried.
     server.expect_log("said what no worker says (that it is ready, out of turn), and is killed");
     assert!(attacker.end().is_none_or(|end| end.blame != Blame::Driver));

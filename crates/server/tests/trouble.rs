@@ -60,12 +60,12 @@ fn garbage_ends_its_session() {
 fn commands_without_a_context_and_bad_names_end_their_session() {
     let server = Server::start(false, &[]);
     let cases: [&dyn Fn(&mut mgn_wire::Encoder); 6] = [
-        &|e| unsafe { e.gl_clear(GL_COLOR_BUFFER_BIT) },
-        &|e| unsafe { e.mgn_swap_buffers(77, 0, 1) },
-        &|e| unsafe { e.mgn_create_surface(1, 0, 999, 1, 1) },
-        &|e| unsafe { e.mgn_create_surface(1, 0, CONFIG, u32::MAX, u32::MAX) },
-        &|e| unsafe { e.mgn_destroy_context(5) },
-        &|e| unsafe { e.mgn_create_context(1, 17, 0, 0, 0, CONFIG, 0, 0) },
+        &|e| e.gl_clear(GL_COLOR_BUFFER_BIT),
+        &|e| e.mgn_swap_buffers(77, 0, 1),
+        &|e| e.mgn_create_surface(1, 0, 999, 1, 1),
+        &|e| e.mgn_create_surface(1, 0, CONFIG, u32::MAX, u32::MAX),
+        &|e| e.mgn_destroy_context(5),
+        &|e| e.mgn_create_context(1, 17, 0, 0, 0, CONFIG, 0, 0),
     ];
     for case in cases {
         let mut client = server.client(Transport::Shm);
@@ -78,13 +78,13 @@ fn commands_without_a_context_and_bad_names_end_their_session() {
 fn addresses_of_the_server_are_never_read() {
     let server = Server::start(false, &[]);
     let cases: [&dyn Fn(&mut mgn_wire::Encoder); 5] = [
-        &|e| unsafe { e.gl_vertex_attrib_pointer(0, 4, GL_FLOAT, 0, 0, 0x4000_0000) },
-        &|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 3, GL_UNSIGNED_INT, 0x4000_0000) },
-        &|e| unsafe { e.gl_draw_arrays_indirect(GL_TRIANGLES, 0x4000_0000) },
+        &|e| e.gl_vertex_attrib_pointer(0, 4, GL_FLOAT, 0, 0, 0x4000_0000),
+        &|e| e.gl_draw_elements(GL_TRIANGLES, 3, GL_UNSIGNED_INT, 0x4000_0000),
+        &|e| e.gl_draw_arrays_indirect(GL_TRIANGLES, 0x4000_0000),
         &|e| unsafe {
             e.gl_draw_pixels(9, 9, GL_RGBA, GL_UNSIGNED_BYTE, Data::Offset(0x4000_0000))
         },
-        &|e| unsafe { e.mgn_read_pixels_to(0, 0, 9, 9, GL_RGBA, GL_UNSIGNED_BYTE, 0x4000_0000) },
+        &|e| e.mgn_read_pixels_to(0, 0, 9, 9, GL_RGBA, GL_UNSIGNED_BYTE, 0x4000_0000),
     ];
     for case in cases {
         let mut client = server.client(Transport::Shm);
@@ -106,7 +106,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
     let floats = ([0f32; 3].as_ptr(), 3);
     type Case<'a> = (&'a str, &'a dyn Fn(&mut mgn_wire::Encoder));
     let cases: &[Case] = &[
-        ("a query's result into memory", &|e| unsafe {
+        ("a query's result into memory", &|e| {
             e.gl_begin_query(GL_SAMPLES_PASSED, 1);
             e.gl_end_query(GL_SAMPLES_PASSED);
             e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, FAR_OFFSET);
@@ -118,16 +118,16 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
             e.gl_buffer_data(GL_QUERY_BUFFER, 8, few(), GL_STATIC_DRAW);
             e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, FAR_OFFSET);
         }),
-        ("a texture into memory", &|e| unsafe {
+        ("a texture into memory", &|e| {
             e.mgn_get_tex_image_to(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, FAR_OFFSET)
         }),
-        ("a compressed texture into memory", &|e| unsafe {
+        ("a compressed texture into memory", &|e| {
             e.mgn_get_compressed_tex_image_to(GL_TEXTURE_2D, 0, FAR_OFFSET)
         }),
-        ("a pixel map into memory", &|e| unsafe {
+        ("a pixel map into memory", &|e| {
             e.mgn_get_pixel_map_to(GL_PIXEL_MAP_R_TO_R, GL_FLOAT, FAR_OFFSET)
         }),
-        ("a stipple pattern into memory", &|e| unsafe {
+        ("a stipple pattern into memory", &|e| {
             e.mgn_get_polygon_stipple_to(FAR_OFFSET)
         }),
         ("too little of a compressed image", &|e| unsafe {
@@ -153,7 +153,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
                 few(),
             );
         }),
-        ("indirect draws out of memory", &|e| unsafe {
+        ("indirect draws out of memory", &|e| {
             e.gl_multi_draw_arrays_indirect(GL_TRIANGLES, FAR_OFFSET, 5, 0)
         }),
         ("indirect draws beyond a buffer", &|e| unsafe {
@@ -167,7 +167,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
                 4,
             );
         }),
-        ("an indirect dispatch out of memory", &|e| unsafe {
+        ("an indirect dispatch out of memory", &|e| {
             e.gl_dispatch_compute_indirect(FAR_OFFSET as i64)
         }),
         ("fewer offsets than draws", &|e| unsafe {
@@ -184,14 +184,14 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
             e.mgn_buffer_write(2, i64::MAX, ([1u8; 4].as_ptr(), 4));
             e.gl_buffer_sub_data(GL_ARRAY_BUFFER, i64::MAX, 4, ([1u8; 4].as_ptr(), 4));
         }),
-        ("a part of a buffer that is not there", &|e| unsafe {
+        ("a part of a buffer that is not there", &|e| {
             e.mgn_buffer_read(2, FAR_OFFSET as i64, u32::MAX)
         }),
-        ("feedback without a program", &|e| unsafe {
+        ("feedback without a program", &|e| {
             e.gl_bind_buffer_range(GL_TRANSFORM_FEEDBACK_BUFFER, u32::MAX, 3, 1, -1);
             e.gl_begin_transform_feedback(GL_TRIANGLES);
         }),
-        ("a draw of what no feedback wrote", &|e| unsafe {
+        ("a draw of what no feedback wrote", &|e| {
             e.gl_draw_transform_feedback(GL_TRIANGLES, 99)
         }),
         ("a program of no shaders", &|e| unsafe {
@@ -233,7 +233,7 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
         let mut client = server.client(Transport::Shm);
         client.set_up();
         client.encode(1, case);
-        let asked = client.try_encode(1, |e| unsafe { e.mgn_finish() });
+        let asked = client.try_encode(1, |e| e.mgn_finish());
         let answer = client.answers.recv(Some(Duration::from_secs(20)));
         match (asked, answer) {
             (Ok(()), Ok(Some(answer))) => {
@@ -294,7 +294,7 @@ fn mutated_streams_end_sessions_and_never_the_server() {
                 break;
             }
         }
-        if client.try_encode(1, |e| unsafe { e.mgn_finish() }).is_ok()
+        if client.try_encode(1, |e| e.mgn_finish()).is_ok()
             && client.answers.recv(Some(Duration::from_secs(5))).is_err()
         {
             misbehaved += 1;
@@ -412,7 +412,7 @@ fn a_driver_that_fails_is_blamed_and_not_the_client() {
     let mut client = server.client(Transport::Shm);
     client.set_up();
     works(&mut client);
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.mgn_resize_surface(1, 77, 48);
         e.gl_clear(GL_COLOR_BUFFER_BIT);
         e.mgn_swap_buffers(1, 2, 1);
@@ -468,7 +468,7 @@ fn a_client_that_pauses_is_left_alone() {
     client.set_up();
     // More pictures than there is room for.
     for frame in 0..12 {
-        client.encode(1, |e| unsafe {
+        client.encode(1, |e| {
             e.mgn_resize_surface(1, 1500, 1000 + frame);
             e.mgn_swap_buffers(1, frame, 1);
         });
@@ -478,7 +478,7 @@ fn a_client_that_pauses_is_left_alone() {
         assert_eq!(client.frame().0.frame, frame);
     }
     works(&mut {
-        client.encode(1, |e| unsafe { e.mgn_resize_surface(1, 64, 48) });
+        client.encode(1, |e| e.mgn_resize_surface(1, 64, 48));
         client
     });
 }

@@ -42,18 +42,18 @@ fn client(server: &Server, window: &SharedWindow) -> Client {
 }
 
 fn set_up(client: &mut Client, width: u32) {
-    client.encode(0, |e| unsafe {
+    client.encode(0, |e| {
         e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
         e.mgn_create_surface(1, surface::SHARED, CONFIG, width, 48);
     });
     let created: Created = postcard::from_bytes(&client.answer_array::<u8>()).expect("an answer");
     assert!(matches!(created, Created::Context(_)), "{created:?}");
-    client.encode(1, |e| unsafe { e.mgn_make_current(1, 1) });
+    client.encode(1, |e| e.mgn_make_current(1, 1));
 }
 
 /// Waits until all that was sent has been executed.
 fn finish(client: &mut Client) {
-    client.encode(1, |e| unsafe { e.mgn_finish() });
+    client.encode(1, |e| e.mgn_finish());
     client.answer();
 }
 
@@ -63,14 +63,14 @@ fn send(client: &Client, command: impl FnOnce(&mut Encoder)) {
 
 /// The colour of a pixel in the middle.
 fn pixel(client: &mut Client) -> Vec<u8> {
-    client.encode(1, |e| unsafe {
+    client.encode(1, |e| {
         e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE)
     });
     client.answer_array::<u8>()
 }
 
 fn clear(client: &Client, red: f32) {
-    send(client, |e| unsafe {
+    send(client, |e| {
         e.gl_clear_color(red, 0.0, 0.0, 1.0);
         e.gl_clear(GL_COLOR_BUFFER_BIT);
     });
@@ -89,18 +89,18 @@ fn what_one_draws_the_others_read_in_the_order_of_a_semaphore() {
     let terms = patient("w", 2);
     let [mut first, mut second] = [client(&server, &terms), client(&server, &terms)];
     for one in [&first, &second] {
-        send(one, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
-        send(one, |e| unsafe { e.gl_semaphore_create_cr(2, 0) });
+        send(one, |e| e.gl_semaphore_create_cr(1, 0));
+        send(one, |e| e.gl_semaphore_create_cr(2, 0));
     }
     for n in 1..=50u8 {
-        send(&second, |e| unsafe { e.gl_semaphore_pcr(1) });
-        send(&second, |e| unsafe {
+        send(&second, |e| e.gl_semaphore_pcr(1));
+        send(&second, |e| {
             e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE);
         });
-        send(&second, |e| unsafe { e.gl_semaphore_vcr(2) });
+        send(&second, |e| e.gl_semaphore_vcr(2));
         clear(&first, f32::from(n) / 255.0);
-        send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
-        send(&first, |e| unsafe { e.gl_semaphore_pcr(2) });
+        send(&first, |e| e.gl_semaphore_vcr(1));
+        send(&first, |e| e.gl_semaphore_pcr(2));
         assert_eq!(second.answer_array::<u8>(), [n, 0, 0, 255]);
     }
     finish(&mut first);
@@ -112,12 +112,12 @@ fn who_waits_holds_up_nobody_and_is_found_dead() {
     let terms = patient("w", 3);
     let [mut waits, mut dies, mut works] = [(); 3].map(|()| client(&server, &terms));
     for one in [&waits, &dies, &works] {
-        send(one, |e| unsafe { e.gl_barrier_create_cr(1, 3) });
+        send(one, |e| e.gl_barrier_create_cr(1, 3));
     }
     finish(&mut dies);
-    send(&waits, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    send(&waits, |e| e.gl_barrier_exec_cr(1));
     clear(&waits, 1.0);
-    send(&dies, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    send(&dies, |e| e.gl_barrier_exec_cr(1));
     // More than one message, behind a wait that does not end.
     (0..100).for_each(|_| clear(&dies, 0.5));
     clear(&works, 0.0);
@@ -129,7 +129,7 @@ fn who_waits_holds_up_nobody_and_is_found_dead() {
         [0, 0, 0, 255],
         "those that wait have drawn"
     );
-    send(&works, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    send(&works, |e| e.gl_barrier_exec_cr(1));
     fails(&mut works, "has died at barrier 1");
     wait_until("the end", || server.log().matches("has ended").count() == 3);
     // The name is free again.
@@ -143,8 +143,8 @@ fn all_that_wait_are_told_at_once_if_all_are_there() {
     let terms = patient("w", 2);
     let mut both = [(); 2].map(|()| client(&server, &terms));
     for one in &mut both {
-        send(one, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
-        send(one, |e| unsafe { e.gl_semaphore_pcr(1) });
+        send(one, |e| e.gl_semaphore_create_cr(1, 0));
+        send(one, |e| e.gl_semaphore_pcr(1));
     }
     for one in &mut both {
         fails(one, "all wait for each other");
@@ -165,8 +165,8 @@ fn those_that_never_come_are_waited_for_as_long_as_was_said() {
         ),
     ] {
         let mut alone = client(&server, &terms);
-        send(&alone, |e| unsafe { e.gl_barrier_create_cr(1, 2) });
-        send(&alone, |e| unsafe { e.gl_barrier_exec_cr(1) });
+        send(&alone, |e| e.gl_barrier_create_cr(1, 2));
+        send(&alone, |e| e.gl_barrier_exec_cr(1));
         fails(&mut alone, words);
     }
 }
@@ -176,11 +176,11 @@ fn a_program_that_shares_nothing_does_not_wait_for_ever() {
     let server = Server::start(false, &[]);
     let mut alone = server.client(Transport::Shm);
     alone.set_up();
-    send(&alone, |e| unsafe { e.gl_barrier_create_cr(1, 1) });
-    send(&alone, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    send(&alone, |e| e.gl_barrier_create_cr(1, 1));
+    send(&alone, |e| e.gl_barrier_exec_cr(1));
     finish(&mut alone);
-    send(&alone, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
-    send(&alone, |e| unsafe { e.gl_semaphore_pcr(1) });
+    send(&alone, |e| e.gl_semaphore_create_cr(1, 0));
+    send(&alone, |e| e.gl_semaphore_pcr(1));
     fails(&mut alone, "shares no window");
 }
 
@@ -189,7 +189,7 @@ fn windows_that_do_not_agree_are_refused() {
     let server = Server::start(false, &[]);
     let mut first = client(&server, &patient("w", 2));
     let mut second = server.client_of_window(patient("w", 2)).expect("a session");
-    second.encode(0, |e| unsafe {
+    second.encode(0, |e| {
         e.mgn_create_surface(1, surface::SHARED, CONFIG, 65, 48);
     });
     fails(
@@ -246,7 +246,7 @@ fn who_goes_on_where_it_waits_is_ended_alone() {
     let server = Server::start(false, &[]);
     let terms = patient("w", 2);
     let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
-    send(&bad, |e| unsafe {
+    send(&bad, |e| {
         e.gl_barrier_create_cr(1, 2);
         e.gl_barrier_exec_cr(1);
         e.gl_barrier_exec_cr(1);
@@ -265,7 +265,7 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
         |bad| {
             // More than its connection holds.
             for _ in 0..100 {
-                let reads = bad.try_encode(1, |e| unsafe {
+                let reads = bad.try_encode(1, |e| {
                     (0..100).for_each(|_| {
                         e.gl_read_pixels(0, 0, 64, 48, GL_RGBA, GL_UNSIGNED_BYTE);
                     });
@@ -277,7 +277,7 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
         },
         |bad| {
             for frame in 0..10_000 {
-                let swap = bad.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, 1) });
+                let swap = bad.try_encode(1, |e| e.mgn_swap_buffers(1, frame, 1));
                 if swap.is_err() {
                     return;
                 }
@@ -285,13 +285,13 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
         },
         // One message, whose answers are taken one by one.
         |bad| {
-            send(bad, |e| unsafe {
+            send(bad, |e| {
                 (0..4000).for_each(|_| {
                     e.gl_read_pixels(0, 0, 64, 48, GL_RGBA, GL_UNSIGNED_BYTE);
                 });
             });
             for _ in 0..100 {
-                let more = bad.try_encode(1, |e| unsafe { e.mgn_flush() });
+                let more = bad.try_encode(1, |e| e.mgn_flush());
                 if more.is_err() || bad.answers.recv(Some(WAIT_TIMEOUT)).is_err() {
                     return;
                 }
@@ -321,7 +321,7 @@ fn is_ended_by_the_watchdog(attack: fn(&mut Client), words: &str) {
 
 /// Begins a list and a primitive in it.
 fn begin_list(client: &Client) {
-    send(client, |e| unsafe {
+    send(client, |e| {
         e.gl_new_list(1, GL_COMPILE);
         e.gl_begin(GL_TRIANGLES);
         e.gl_vertex3f(-1.0, -1.0, 0.0);
@@ -336,7 +336,7 @@ fn lists_that_programs_compile_at_the_same_time_are_whole() {
     for _ in 0..50 {
         both.iter().for_each(begin_list);
         for (one, red) in both.iter().zip([1.0, 0.5]) {
-            send(one, |e| unsafe {
+            send(one, |e| {
                 e.gl_vertex3f(3.0, -1.0, 0.0);
                 e.gl_vertex3f(-1.0, 3.0, 0.0);
                 e.gl_end();
@@ -348,7 +348,7 @@ fn lists_that_programs_compile_at_the_same_time_are_whole() {
     }
     for (one, red) in both.iter_mut().zip([255, 128]) {
         finish(one);
-        send(one, |e| unsafe { e.gl_call_list(1) });
+        send(one, |e| e.gl_call_list(1));
         assert_eq!(pixel(one)[..2], [red, 0]);
     }
 }
@@ -373,7 +373,7 @@ fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchd
         |bad| {
             begin_list(bad);
             for _ in 0..100 {
-                let more = bad.try_encode(1, |e| unsafe { e.gl_vertex3f(1.0, 0.0, 0.0) });
+                let more = bad.try_encode(1, |e| e.gl_vertex3f(1.0, 0.0, 0.0));
                 if more.is_err() {
                     return;
                 }
@@ -382,8 +382,8 @@ fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchd
         },
         // Without a pause, and with what no list holds.
         |bad| {
-            send(bad, |e| unsafe { e.gl_new_list(1, GL_COMPILE) });
-            let more = || bad.try_encode(1, |e| (0..5000).for_each(|_| unsafe { e.mgn_flush() }));
+            send(bad, |e| e.gl_new_list(1, GL_COMPILE));
+            let more = || bad.try_encode(1, |e| (0..5000).for_each(|_| e.mgn_flush()));
             let start = std::time::Instant::now();
             while more().is_ok() && start.elapsed() < WAIT_TIMEOUT {}
         },
@@ -398,7 +398,7 @@ fn who_waits_for_others_in_a_list_is_told_why_that_cannot_be() {
     let server = Server::start(false, &[]);
     let terms = patient("w", 2);
     let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
-    send(&bad, |e| unsafe {
+    send(&bad, |e| {
         e.gl_barrier_create_cr(1, 2);
         e.gl_new_list(1, GL_COMPILE);
         e.gl_barrier_exec_cr(1);
@@ -470,9 +470,9 @@ fn at_tile_1(server: &Server, name: &str) -> [Client; 2] {
     let client = |_| server.client_of_tile(terms.clone(), 1).expect("a session");
     let mut both = [0, 1].map(client);
     for client in &mut both {
-        client.encode(0, |e| unsafe { e.mgn_speaker(1) });
+        client.encode(0, |e| e.mgn_speaker(1));
         set_up(client, 64);
-        send(client, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
+        send(client, |e| e.gl_semaphore_create_cr(1, 0));
     }
     both
 }
@@ -482,21 +482,21 @@ fn other_tiles_keep_to_the_order_of_tickets() {
     let server = Server::start(false, &[]);
     let [mut first, mut second] = at_tile_1(&server, "order");
     // It decides nothing.
-    send(&first, |e| unsafe { e.gl_semaphore_pcr(1) });
+    send(&first, |e| e.gl_semaphore_pcr(1));
     clear(&second, 1.0);
     finish(&mut second);
-    send(&second, |e| unsafe { e.mgn_pass(1, 2) });
-    send(&second, |e| unsafe {
+    send(&second, |e| e.mgn_pass(1, 2));
+    send(&second, |e| {
         e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE)
     });
     // Two may pass, and the second waits for the first all the same.
-    send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
-    send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
+    send(&first, |e| e.gl_semaphore_vcr(1));
+    send(&first, |e| e.gl_semaphore_vcr(1));
     clear(&first, 2.0 / 255.0);
     finish(&mut first);
-    send(&first, |e| unsafe { e.mgn_pass(1, 1) });
+    send(&first, |e| e.mgn_pass(1, 1));
     assert_eq!(second.answer_array::<u8>(), [2, 0, 0, 255]);
-    send(&first, |e| unsafe { e.mgn_pass(1, 2) });
+    send(&first, |e| e.mgn_pass(1, 2));
     fails(&mut first, "ticket 2 of semaphore 1 has been used before");
 }
 
@@ -504,7 +504,7 @@ fn other_tiles_keep_to_the_order_of_tickets() {
 fn a_ticket_for_no_semaphore_is_an_error() {
     let server = Server::start(false, &[]);
     let [mut first, mut second] = at_tile_1(&server, "none");
-    send(&first, |e| unsafe { e.mgn_pass(7, 1) });
+    send(&first, |e| e.mgn_pass(7, 1));
     fails(&mut first, "semaphore 7 is used before");
     finish(&mut second);
 }
@@ -523,7 +523,7 @@ fn parts_that_are_gone_are_left_out() {
     }
     finish(&mut second);
     finish(&mut first);
-    first.encode(0, |e| unsafe { e.mgn_resize_surface(1, 32, 24) });
+    first.encode(0, |e| e.mgn_resize_surface(1, 32, 24));
     tiles(&first, [32, 24]);
     finish(&mut first);
     let taken = [1, 0, 0, 64, 48];
@@ -550,7 +550,7 @@ fn what_a_surface_does_not_have_is_refused() {
                 e.mgn_take_tiles(1, plane::BACK, (twice.as_ptr(), 10), 0);
             }),
             // Others would see a window of another kind.
-            _ => client.encode(0, |e| unsafe { e.mgn_offset() }),
+            _ => client.encode(0, |e| e.mgn_offset()),
         }
         let end = client.end().expect("a reason");
         assert_eq!(end.blame, Blame::Client, "{end}");

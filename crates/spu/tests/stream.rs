@@ -83,10 +83,9 @@ thread_local! {
 unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     let stream = unsafe { &mut *encoder.cast::<Stream>() };
     stream.commit();
-    let at = stream.encoder.cur;
-    assert!(at as usize + n <= stream.encoder.end as usize);
-    stream.encoder.cur = at.wrapping_add(n);
-    at
+    let left = stream.encoder.room_end() as usize - stream.encoder.cursor() as usize;
+    assert!(n <= left);
+    stream.encoder.room(n)
 }
 
 /// Encodes into messages as long as `chunk`. The encoder comes first: `refill` finds the rest by
@@ -100,22 +99,22 @@ struct Stream {
 impl Stream {
     fn commit(&mut self) {
         let start = self.chunk.as_mut_ptr();
-        if !self.encoder.cur.is_null() {
-            let used = self.encoder.cur as usize - start as usize;
+        if !self.encoder.cursor().is_null() {
+            let used = self.encoder.cursor() as usize - start as usize;
             MESSAGES.with(|m| m.borrow_mut().push(self.chunk[..used].to_vec()));
         }
         unsafe {
             put(start, 0, 7u32);
             put(start, 4, 0u32);
+            let end = start.add(self.chunk.len());
+            self.encoder.set_room(start.add(MESSAGE_HEADER), end);
         }
-        self.encoder.cur = start.wrapping_add(MESSAGE_HEADER);
-        self.encoder.end = start.wrapping_add(self.chunk.len());
     }
 }
 
 fn encode(chunk: usize, write: impl FnOnce(&mut Encoder)) -> Vec<Vec<u8>> {
     let mut stream = Stream {
-        encoder: Encoder::new(refill),
+        encoder: unsafe { Encoder::new(refill) },
         chunk: vec![0; chunk],
     };
     MESSAGES.with(|m| m.borrow_mut().clear());
@@ -261,7 +260,7 @@ fn what_is_encoded_is_decoded() {
 #[test]
 fn a_full_chunk_goes_on_in_the_next() {
     let messages = encode(256, |e| {
-        (0..100).for_each(|i| unsafe { e.gl_vertex3f(i as f32, 0.0, 0.0) })
+        (0..100).for_each(|i| e.gl_vertex3f(i as f32, 0.0, 0.0))
     });
     assert!(messages.len() > 5);
     let lines = trace(&messages);
@@ -298,7 +297,7 @@ fn what_is_decoded_is_packed_the_same() {
     // Where there are draws that know their tiles, the message says so.
     let tiles = [1u32, 0];
     let (none, layout, vertices) = (std::ptr::null(), [1u8, 3], [0u8; 36]);
-    let mark = |e: &mut Encoder| unsafe {
+    let mark = |e: &mut Encoder| {
         e.mgn_only(1, 0);
         e.gl_draw_arrays(gl::GL_POINTS, 0, 1);
     };

@@ -7,12 +7,15 @@ pub(crate) const NULL: u32 = 0xffff_ffff;
 pub(crate) const OFFSET: u32 = 0xffff_fffe;
 
 /// Where records are written. It starts without room; `refill` gives it some.
+///
+/// Between `cur` and `end` lies writable memory of the encoder's own, or `end` is null. All that
+/// could break this is unsafe, so commands without arrays are written by safe functions.
 #[repr(C)]
 pub struct Encoder {
     /// The next record goes here.
-    pub cur: *mut u8,
+    cur: *mut u8,
     /// The end of the room. Null sends every command to `refill`, whatever there is room for.
-    pub end: *mut u8,
+    end: *mut u8,
     /// The last command that may have raised an error, by its op number; 0 where all are known to
     /// have succeeded.
     pub doubt: u16,
@@ -22,13 +25,19 @@ pub struct Encoder {
     pub watched: bool,
     /// Set by commands that know of scissor boxes.
     pub scissors: bool,
-    /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is
-    /// at most `RECORD_MAX`.
-    pub refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
+    /// See [`Encoder::new`].
+    refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
 }
 
 impl Encoder {
-    pub const fn new(refill: unsafe fn(*mut Encoder, usize) -> *mut u8) -> Encoder {
+    /// An encoder without room. It calls `refill` with itself when `n` bytes, at most
+    /// [`RECORD_MAX`], do not fit its room.
+    ///
+    /// # Safety
+    /// `refill` returns `n` bytes of writable memory that nothing else uses until the next record
+    /// is begun. If it takes the encoder for a part of something larger, the encoder is never moved
+    /// out of that.
+    pub const unsafe fn new(refill: unsafe fn(*mut Encoder, usize) -> *mut u8) -> Encoder {
         Encoder {
             cur: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
@@ -40,12 +49,63 @@ impl Encoder {
         }
     }
 
-    /// Room for a record of `n` bytes, a multiple of 4.
+    /// Gives it the room from `cur` to `end`.
     ///
     /// # Safety
-    /// `cur..end` is writable memory of the encoder's own, or `end` is null.
+    /// That is writable memory which nothing else uses until the encoder has other room, or `end`
+    /// is null.
     #[inline(always)]
-    pub unsafe fn room(&mut self, n: usize) -> *mut u8 {
+    pub unsafe fn set_room(&mut self, cur: *mut u8, end: *mut u8) {
+        self.cur = cur;
+        self.end = end;
+    }
+
+    /// Where the next record goes; null without room.
+    #[inline(always)]
+    pub fn cursor(&self) -> *mut u8 {
+        self.cur
+    }
+
+    /// Continues at another place of its room.
+    ///
+    /// # Safety
+    /// `cur` lies in the room that was set last, also if that is on hold, or at its end.
+    #[inline(always)]
+    pub unsafe fn set_cursor(&mut self, cur: *mut u8) {
+        self.cur = cur;
+    }
+
+    /// The end of its room; null if that is on hold or there is none.
+    #[inline(always)]
+    pub fn room_end(&self) -> *mut u8 {
+        self.end
+    }
+
+    /// Puts the room on hold: every command goes to `refill`. Returns the end of the room.
+    #[inline(always)]
+    pub fn hold(&mut self) -> *mut u8 {
+        std::mem::replace(&mut self.end, std::ptr::null_mut())
+    }
+
+    /// Ends the hold, or moves the end of the room.
+    ///
+    /// # Safety
+    /// As for `set_room` from the cursor to `end`.
+    #[inline(always)]
+    pub unsafe fn release(&mut self, end: *mut u8) {
+        self.end = end;
+    }
+
+    /// Makes sure that the next record of up to `n` bytes, a multiple of 4, goes to the room that
+    /// there is then. Returns whether there is any, which the hook decides.
+    pub fn ensure(&mut self, n: usize) -> bool {
+        self.cur = self.room(n);
+        !self.end.is_null()
+    }
+
+    /// Room for a record of `n` bytes, a multiple of 4 and at most [`RECORD_MAX`].
+    #[inline(always)]
+    pub fn room(&mut self, n: usize) -> *mut u8 {
         let at = self.cur;
         let next = at.wrapping_add(n);
         if next > self.end {
@@ -64,17 +124,12 @@ impl Encoder {
     }
 
     /// Starts a record of a length that depends on its arrays. `bytes` counts the header.
-    ///
-    /// # Safety
-    /// As `room`.
     #[inline]
-    pub unsafe fn record(&mut self, op: u16, bytes: usize) -> Record {
+    pub fn record(&mut self, op: u16, bytes: usize) -> Record {
         if bytes > RECORD_MAX {
-            // SAFETY: as our own.
-            return unsafe { self.long_record(op, bytes - 4) };
+            return self.long_record(op, bytes - 4);
         }
-        // SAFETY: as our own.
-        let at = unsafe { self.room(bytes) };
+        let at = self.room(bytes);
         // SAFETY: `room` gave `bytes` bytes, and a header takes four.
         unsafe { put(at, 0, u32::from(op) | ((bytes / 4) as u32) << 16) };
         Record {
@@ -84,11 +139,8 @@ impl Encoder {
     }
 
     /// Starts a command whose body of `bytes` bytes is longer than a record.
-    ///
-    /// # Safety
-    /// As `room`.
     #[cold]
-    unsafe fn long_record(&mut self, op: u16, bytes: usize) -> Record {
+    fn long_record(&mut self, op: u16, bytes: usize) -> Record {
         // SAFETY: a record of 16 bytes, filled to its end.
         unsafe {
             let at = self.room(16);
@@ -322,8 +374,9 @@ mod tests {
         fn begin(&mut self) {
             self.room = vec![0; MESSAGE_MAX];
             self.room[0] = 1;
-            self.enc.cur = self.room.as_mut_ptr().wrapping_add(MESSAGE_HEADER);
-            self.enc.end = self.room.as_mut_ptr().wrapping_add(MESSAGE_MAX);
+            let room = self.room.as_mut_ptr_range();
+            // SAFETY: the vector is not used before the message ends.
+            unsafe { self.enc.set_room(room.start.add(MESSAGE_HEADER), room.end) };
         }
 
         fn end(&mut self) {
@@ -338,9 +391,7 @@ mod tests {
         let kept = unsafe { &mut *encoder.cast::<Kept>() };
         kept.end();
         kept.begin();
-        let at = kept.enc.cur;
-        kept.enc.cur = at.wrapping_add(n);
-        at
+        kept.enc.room(n)
     }
 
     #[derive(Default)]
@@ -386,7 +437,8 @@ mod tests {
         ];
         let bytes: Vec<u8> = (0..3_000_001u32).map(|i| (i * 7) as u8).collect();
         let mut kept = Box::new(Kept {
-            enc: Encoder::new(next_message),
+            // SAFETY: it stays in its box.
+            enc: unsafe { Encoder::new(next_message) },
             room: Vec::new(),
             messages: Vec::new(),
         });

@@ -37,7 +37,8 @@ impl Pack {
     /// Messages that are full, or ended by `flush`, go to `send`.
     pub fn new(send: impl FnMut(Packed<'_>) + 'static) -> Pack {
         let mut packer = Packer {
-            encoder: Encoder::new(refill),
+            // SAFETY: no encoder leaves its packer, and a flushed room takes any record.
+            encoder: unsafe { Encoder::new(refill) },
             room: vec![0; MESSAGE_MAX / 4],
             context: 0,
             asks: false,
@@ -106,13 +107,16 @@ impl Packer {
         self.room[1] = 0;
         self.asks = false;
         let room = self.room.as_mut_ptr_range();
-        self.encoder.cur = room.start.cast::<u8>().wrapping_add(MESSAGE_HEADER);
-        self.encoder.end = room.end.cast();
+        // SAFETY: the vector is not used before the message is flushed.
+        unsafe {
+            let start = room.start.cast::<u8>().add(MESSAGE_HEADER);
+            self.encoder.set_room(start, room.end.cast());
+        }
     }
 
     fn flush(&mut self) {
         let start = self.room.as_ptr().cast::<u8>();
-        let used = self.encoder.cur as usize - start as usize;
+        let used = self.encoder.cursor() as usize - start as usize;
         if used == MESSAGE_HEADER {
             return;
         }
@@ -132,9 +136,7 @@ unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     // has borrowed.
     let packer = unsafe { &mut *encoder.cast::<Packer>() };
     packer.flush();
-    let at = packer.encoder.cur;
-    packer.encoder.cur = at.wrapping_add(n);
-    at
+    packer.encoder.room(n)
 }
 
 impl From<Data<'_>> for encoder::Data {

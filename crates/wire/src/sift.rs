@@ -327,10 +327,13 @@ mod tests {
             unreachable!()
         }
         let mut bytes = vec![0u8; 1 << 16];
-        let mut encoder = Encoder::new(no_more);
         let range = bytes.as_mut_ptr_range();
-        encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
-        encoder.end = range.end;
+        // SAFETY: the vector is not used before all is written.
+        let mut encoder = unsafe {
+            let mut encoder = Encoder::new(no_more);
+            encoder.set_room(range.start.add(MESSAGE_HEADER), range.end);
+            encoder
+        };
         let trails = usize::from(flags & RUN_TRAILING != 0);
         let vertices: Vec<[f32; 3]> = (0..count + trails)
             .map(|n| [n as f32 + 0.5, n as f32, 0.])
@@ -352,7 +355,7 @@ mod tests {
             );
             encoder.gl_clear(2);
         }
-        bytes.truncate(encoder.cur as usize - range.start as usize);
+        bytes.truncate(encoder.cursor() as usize - range.start as usize);
         bytes[4] = SORTED as u8;
         bytes
     }
@@ -406,20 +409,20 @@ mod tests {
             unreachable!()
         }
         let mut bytes = vec![0u8; 1 << 12];
-        let mut encoder = Encoder::new(no_more);
         let range = bytes.as_mut_ptr_range();
-        encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
-        encoder.end = range.end;
+        // SAFETY: the vector is not used before all is written.
+        let mut encoder = unsafe {
+            let mut encoder = Encoder::new(no_more);
+            encoder.set_room(range.start.add(MESSAGE_HEADER), range.end);
+            encoder
+        };
         for (n, mark) in marks.iter().enumerate() {
-            // SAFETY: there is room.
-            unsafe {
-                if let Some(tiles) = mark {
-                    encoder.mgn_only(*tiles as u32, (*tiles >> 32) as u32);
-                }
-                encoder.gl_clear(n as u32);
+            if let Some(tiles) = mark {
+                encoder.mgn_only(*tiles as u32, (*tiles >> 32) as u32);
             }
+            encoder.gl_clear(n as u32);
         }
-        bytes.truncate(encoder.cur as usize - range.start as usize);
+        bytes.truncate(encoder.cursor() as usize - range.start as usize);
         bytes[4] = SORTED as u8;
         bytes
     }

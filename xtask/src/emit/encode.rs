@@ -5,7 +5,7 @@ use mgn_spec::{Command, Direction, Model, Scalar, WireType};
 
 pub fn emit(model: &Model) -> String {
     let mut text = format!(
-        "{HEADER}//! One method a command: it writes the command's record.\n\
+        "{HEADER}//! One method a command: it writes the command's record. Safe are those without arrays.\n\
          #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]\n\n\
          use super::ops;\nuse crate::encoder::{{put, Data, Encoder}};\n\nimpl Encoder {{\n"
     );
@@ -71,13 +71,13 @@ fn method(c: &Command) -> String {
         _ if c.scissoring => "self.scissors = true;\n",
         _ => "",
     };
-    let head = format!(
-        "    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n",
-        c.ident
-    );
     if variable.is_empty() {
+        let head = format!(
+            "    #[inline(always)]\n    pub fn {}(&mut self{params}) {{\n",
+            c.ident
+        );
         let mut body = format!(
-            "unsafe {{ let p = self.room({fixed});\nput(p, 0, u32::from({op}) | {} << 16);\n",
+            "let p = self.room({fixed});\nunsafe {{ put(p, 0, u32::from({op}) | {} << 16);\n",
             fixed / 4
         );
         let mut at = 4;
@@ -88,8 +88,11 @@ fn method(c: &Command) -> String {
         }
         return format!("{head}{mark}{body}}} }}\n");
     }
-    let head = head.replacen("#[inline(always)]", "#[inline]", 1);
-    let mut body = format!("unsafe {{ let mut r = self.record({op}, {fixed}{variable});\n");
+    let head = format!(
+        "    #[inline]\n    pub unsafe fn {}(&mut self{params}) {{\n",
+        c.ident
+    );
+    let mut body = format!("let mut r = self.record({op}, {fixed}{variable});\nunsafe {{\n");
     for p in &c.params {
         let n = &p.name;
         body += &match &p.ty {

@@ -87,6 +87,15 @@ pub fn op_name(command: &Command) -> String {
     command.ident.to_uppercase()
 }
 
+/// Whether its arguments include arrays, so that the encoder reads from pointers.
+pub fn takes_arrays(c: &Command) -> bool {
+    c.params.iter().any(|p| match p.ty {
+        WireType::Array { .. } => !is_out(p),
+        WireType::Str | WireType::Data => true,
+        WireType::Scalar(_) | WireType::Name(_) | WireType::Offset => false,
+    })
+}
+
 /// Whether a parameter is an array that the server fills.
 pub fn is_out(param: &Param) -> bool {
     matches!(

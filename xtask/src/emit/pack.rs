@@ -1,6 +1,6 @@
 //! The end of a chain that writes commands into messages again.
 
-use super::{is_out, trait_name, trait_params, travelling, HEADER};
+use super::{is_out, takes_arrays, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Command, Model, Param, WireType};
 
 pub fn emit(model: &Model) -> String {
@@ -20,7 +20,14 @@ pub fn emit(model: &Model) -> String {
 
 fn method(c: &Command) -> String {
     let arguments: Vec<String> = c.params.iter().map(argument).collect();
-    let written = format!("|e| unsafe {{ e.{}({}) }}", c.ident, arguments.join(", "));
+    let call = format!("e.{}({})", c.ident, arguments.join(", "));
+    let (written, safety) = match takes_arrays(c) {
+        true => (
+            format!("|e| unsafe {{ {call} }}"),
+            "// SAFETY: arrays hold what they say.\n",
+        ),
+        false => (format!("|e| {call}"), ""),
+    };
     let body = match (c.name.as_str(), c.carry == Carry::Sync) {
         ("mgnOnly", _) => format!("self.write_sorted(true, {written})"),
         ("mgnRun", _) => format!("self.write_sorted(!tiles.is_empty(), {written})"),
@@ -28,8 +35,7 @@ fn method(c: &Command) -> String {
         _ => format!("self.write({written})"),
     };
     format!(
-        "fn {}(&mut self{}) -> Result<(), Fault> {{\n\
-         // SAFETY: the encoder has its room, and arrays hold what they say.\n{body}\n}}\n",
+        "fn {}(&mut self{}) -> Result<(), Fault> {{\n{safety}{body}\n}}\n",
         c.ident,
         trait_params(c),
     )

@@ -15,8 +15,7 @@ impl Context {
             self.gl.immediate.pending_error.get_or_insert(code);
             return;
         }
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_set_error(code) };
+        self.enc.mgn_set_error(code);
         self.after_command();
     }
 
@@ -33,8 +32,7 @@ impl Context {
         if self.gl.lists.is_open() && self.gl.in_begin() {
             // A display list holds the error and raises it when it is called. Of any command that
             // is wrong here, that is all that the driver puts into the list.
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_shade_model(gl::GL_SMOOTH) };
+            self.enc.gl_shade_model(gl::GL_SMOOTH);
             self.after_command();
         } else {
             self.set_error(gl::GL_INVALID_OPERATION);
@@ -61,8 +59,7 @@ impl Context {
         if let (true, Some(session)) = (self.enc.doubt != 0, self.session) {
             session.stats.doubted(self.enc.doubt & !SENT);
         }
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_get_error(1) };
+        self.enc.mgn_get_error(1);
         let mut answer = self.answer(ops::MGN_GET_ERROR);
         let mut code = 0;
         // SAFETY: there is room for the one code.

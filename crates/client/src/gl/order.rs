@@ -18,8 +18,7 @@ use std::sync::PoisonError;
 macro_rules! order {
     ($($name:ident: $send:ident($($param:ident),+);)+) => {$(
         pub unsafe extern "C" fn $name($($param: u32),+) {
-            // SAFETY: written to an encoder that has room.
-            let _ = order(|e| unsafe { e.$send($($param),+) });
+            let _ = order(|e| e.$send($($param),+));
         }
     )+};
 }
@@ -33,26 +32,22 @@ order! {
 }
 
 pub unsafe extern "C" fn glBarrierExecCR(name: u32) {
-    // SAFETY: written to an encoder that has room.
-    wait(|e| unsafe { e.gl_barrier_exec_cr(name) }, |_| ());
+    wait(|e| e.gl_barrier_exec_cr(name), |_| ());
 }
 
 pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
     let pass = |cx: &mut Context| {
-        // SAFETY: written to an encoder that has room.
-        unsafe { cx.enc.mgn_ticket(1) };
+        cx.enc.mgn_ticket(1);
         let (mut answer, mut ticket) = (cx.answer(ops::MGN_TICKET), 0u64);
         // SAFETY: there is room for one.
         unsafe { answer.array(&mut ticket, 1) };
         // There is none after an error.
         if ticket != 0 {
-            // SAFETY: as above.
-            unsafe { cx.enc.mgn_pass(name, ticket) };
+            cx.enc.mgn_pass(name, ticket);
             cx.flush();
         }
     };
-    // SAFETY: as above.
-    wait(|e| unsafe { e.gl_semaphore_pcr(name) }, pass);
+    wait(|e| e.gl_semaphore_pcr(name), pass);
 }
 
 /// Sends a command that waits, and on a wall what is to follow it before any other that waits.

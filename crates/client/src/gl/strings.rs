@@ -55,8 +55,7 @@ fn indexed(cx: &mut Context, name: u32, index: u32) -> *const u8 {
     if let Some(known) = cx.gl.strings.indexed(name, index) {
         return known.as_ptr().cast();
     }
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.mgn_get_stringi(name, index, 1 << 16) };
+    cx.enc.mgn_get_stringi(name, index, 1 << 16);
     let said = cx.answer(ops::MGN_GET_STRINGI).next_array(1).to_vec();
     // The answer ends with NUL; after an error there is none.
     match CString::from_vec_with_nul(said) {

@@ -101,8 +101,7 @@ impl Context {
             return;
         };
         if window.wholeness.is_whole.swap(false, Ordering::Relaxed) {
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.mgn_whole(window.id, 0) };
+            self.enc.mgn_whole(window.id, 0);
         }
         self.follow_wall();
     }
@@ -242,8 +241,7 @@ impl Context {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
         self.exchange_parts(surface, &all);
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_whole(surface.id, 1) };
+        self.enc.mgn_whole(surface.id, 1);
     }
 
     /// Gives every renderer parts of a surface, and no more. For a shared window these are only the
@@ -298,10 +296,7 @@ impl Context {
         if width.max(height) > most as i32 {
             return self.say_inexact(Inexact::LargeCopy);
         }
-        // SAFETY: the context's own encoder.
-        unsafe {
-            self.enc.mgn_lend(surface.id, left, low, width, height);
-        }
+        self.enc.mgn_lend(surface.id, left, low, width, height);
         self.exchange_parts(surface, &all);
     }
 }

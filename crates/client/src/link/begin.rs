@@ -55,8 +55,7 @@ fn begin() -> Result<&'static Session, String> {
     session.assignments.follow()?;
     presenter::start(session, frames)?;
     if session.is_offset {
-        // SAFETY: written to the control message's own encoder.
-        session.control(|e| unsafe { e.mgn_offset() });
+        session.control(|e| e.mgn_offset());
     }
     tracing::info!(
         renderer = session.info.renderer,

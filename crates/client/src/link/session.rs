@@ -442,8 +442,7 @@ impl Session {
     /// fail.
     pub fn take_leave(&self) {
         if self.options.window.is_some() && !self.is_lost() {
-            // SAFETY: written to the control message's own encoder.
-            self.control(|e| unsafe { e.mgn_leave() });
+            self.control(|e| e.mgn_leave());
         }
     }
 
@@ -563,8 +562,7 @@ impl Owner for Session {
         if is_shared {
             self.shared_window.store(0, Ordering::Release);
         }
-        // SAFETY: written to the control message's own encoder.
-        self.control(|e| unsafe { e.mgn_destroy_surface(id) });
+        self.control(|e| e.mgn_destroy_surface(id));
     }
 }
 

@@ -83,8 +83,7 @@ impl Surface {
         let (width, height) = surface.size();
         let surface = Arc::new(surface);
         session.frames.register(&surface);
-        // SAFETY: written to the control message's own encoder.
-        session.control(|e| unsafe {
+        session.control(|e| {
             e.mgn_create_surface(surface.id, server_kind, format.id, width, height);
         });
         if let Some(areas) = surface.areas() {

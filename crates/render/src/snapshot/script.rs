@@ -17,7 +17,8 @@ pub(super) struct Script<'a> {
 impl<'a> Script<'a> {
     pub fn new(send: &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Box<Script<'a>> {
         let mut script = Box::new(Script {
-            encoder: Encoder::new(next_message),
+            // SAFETY: it stays in its box, and a message that has begun takes any record.
+            encoder: unsafe { Encoder::new(next_message) },
             context: 0,
             message: vec![0; MESSAGE_MAX],
             send,
@@ -65,12 +66,15 @@ impl<'a> Script<'a> {
     fn begin(&mut self) {
         self.message[..MESSAGE_HEADER].copy_from_slice(&u64::from(self.context).to_le_bytes());
         let range = self.message.as_mut_ptr_range();
-        self.encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
-        self.encoder.end = range.end;
+        // SAFETY: the vector is not used before the message ends.
+        unsafe {
+            let start = range.start.add(MESSAGE_HEADER);
+            self.encoder.set_room(start, range.end);
+        }
     }
 
     fn end(&mut self) {
-        let used = self.encoder.cur as usize - self.message.as_ptr() as usize;
+        let used = self.encoder.cursor() as usize - self.message.as_ptr() as usize;
         if used > MESSAGE_HEADER && self.failed.is_none() {
             self.failed = (self.send)(&self.message[..used]).err();
         }
@@ -84,9 +88,7 @@ unsafe fn next_message(encoder: *mut Encoder, n: usize) -> *mut u8 {
     let script = unsafe { &mut *encoder.cast::<Script<'_>>() };
     script.end();
     script.begin();
-    let at = script.encoder.cur;
-    script.encoder.cur = at.wrapping_add(n);
-    at
+    script.encoder.room(n)
 }
 
 /// An array for a command.
@@ -102,8 +104,8 @@ pub(super) fn bytes(data: &[u8]) -> Data {
 /// Writes a command.
 macro_rules! say {
     ($script:expr, $command:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the encoder's room is the open message, and arguments live until the command is
-        // written.
+        // SAFETY: arguments live until the command is written.
+        #[allow(unused_unsafe, reason = "commands without arrays are safe")]
         unsafe { $script.encoder().$command($($argument),*) }
     }};
 }

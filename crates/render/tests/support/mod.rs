@@ -77,7 +77,7 @@ impl Session {
     /// single-buffered if `kind` is 2.
     pub fn new(api: u32, kind: u32) -> Session {
         let mut session = Session::empty();
-        session.encode(|e| unsafe {
+        session.encode(|e| {
             e.mgn_create_context(
                 1,
                 api,
@@ -93,7 +93,7 @@ impl Session {
         let created: Created =
             postcard::from_bytes(&session.answer_array::<u8>()).expect("an answer");
         assert!(matches!(created, Created::Context(_)), "{created:?}");
-        session.encode(|e| unsafe { e.mgn_make_current(1, 1) });
+        session.encode(|e| e.mgn_make_current(1, 1));
         session
     }
 
@@ -177,14 +177,16 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u32> {
     }
     let mut words = vec![0u32; CHUNK / 4];
     words[0] = context;
-    let mut encoder = Encoder::new(full);
     let range = words.as_mut_ptr_range();
-    (encoder.cur, encoder.end) = (
-        range.start.wrapping_add(MESSAGE_HEADER / 4).cast(),
-        range.end.cast(),
-    );
+    // SAFETY: the vector is not used before all is written.
+    let mut encoder = unsafe {
+        let mut encoder = Encoder::new(full);
+        let start = range.start.add(MESSAGE_HEADER / 4).cast();
+        encoder.set_room(start, range.end.cast());
+        encoder
+    };
     commands(&mut encoder);
-    let used = (encoder.cur as usize - range.start as usize) / 4;
+    let used = (encoder.cursor() as usize - range.start as usize) / 4;
     words.truncate(used);
     words
 }

@@ -379,13 +379,13 @@ pub const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
 impl Client {
     /// Makes context 1 and surface 1, 64 x 48, current.
     pub fn set_up(&mut self) {
-        self.encode(0, |e| unsafe {
+        self.encode(0, |e| {
             e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
             e.mgn_create_surface(1, 0, CONFIG, 64, 48);
         });
         let created: Created = postcard::from_bytes(&self.answer_array::<u8>()).expect("an answer");
         assert!(matches!(created, Created::Context(_)), "{created:?}");
-        self.encode(1, |e| unsafe { e.mgn_make_current(1, 1) });
+        self.encode(1, |e| e.mgn_make_current(1, 1));
     }
 
     pub fn encode(&self, context: u32, commands: impl FnOnce(&mut Encoder)) {
@@ -427,7 +427,7 @@ impl Client {
 
     /// Swaps surface 1, and gives the picture.
     pub fn swap(&mut self, frame: u32) -> (Header, Vec<u8>) {
-        self.encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, 1) });
+        self.encode(1, |e| e.mgn_swap_buffers(1, frame, 1));
         let (header, pixels) = self.frame();
         assert_eq!((header.frame, header.surface), (frame, 1));
         (header, pixels)
@@ -509,14 +509,16 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u8> {
     }
     let mut words = vec![0u32; CHUNK / 4 - 1];
     words[0] = context;
-    let mut encoder = Encoder::new(full);
     let range = words.as_mut_ptr_range();
-    (encoder.cur, encoder.end) = (
-        range.start.wrapping_add(MESSAGE_HEADER / 4).cast(),
-        range.end.cast(),
-    );
+    // SAFETY: the vector is not used before all is written.
+    let mut encoder = unsafe {
+        let mut encoder = Encoder::new(full);
+        let start = range.start.add(MESSAGE_HEADER / 4).cast();
+        encoder.set_room(start, range.end.cast());
+        encoder
+    };
     commands(&mut encoder);
-    let used = encoder.cur as usize - range.start as usize;
+    let used = encoder.cursor() as usize - range.start as usize;
     let mut bytes = Vec::with_capacity(words.len() * 4);
     for word in words {
         bytes.extend_from_slice(&word.to_le_bytes());

@@ -21,28 +21,23 @@ impl Commands for Pack {
     }
 
     fn mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_begin_count(target, id) })
+        self.write(|e| e.mgn_begin_count(target, id))
     }
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_buffer_read(buffer, offset, data_count) })
+        self.ask(reply, |e| e.mgn_buffer_read(buffer, offset, data_count))
     }
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.mgn_buffer_write(buffer, offset, (data.as_ptr(), data.len())) })
     }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_copy_sub_buffer(surface, frame, want, x, y, width, height) })
+        self.write(|e| e.mgn_copy_sub_buffer(surface, frame, want, x, y, width, height))
     }
     fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_count_to(id, pname, type_, buffer, offset, value) })
+        self.write(|e| e.mgn_count_to(id, pname, type_, buffer, offset, value))
     }
     fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_counted(id, pname, raises, counts_count) })
+        self.ask(reply, |e| e.mgn_counted(id, pname, raises, counts_count))
     }
     fn mgn_create_context(
         &mut self,
@@ -56,8 +51,7 @@ impl Commands for Pack {
         info_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_create_context(id, api, major, minor, flags, config, share, info_count) })
+        self.ask(reply, |e| e.mgn_create_context(id, api, major, minor, flags, config, share, info_count))
     }
     fn mgn_create_image(
         &mut self,
@@ -69,32 +63,26 @@ impl Commands for Pack {
         code_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_create_image(image, context, target, name, level, code_count) })
+        self.ask(reply, |e| e.mgn_create_image(image, context, target, name, level, code_count))
     }
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_create_surface(id, kind, config, width, height) })
+        self.write(|e| e.mgn_create_surface(id, kind, config, width, height))
     }
     fn mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.mgn_current((layout.as_ptr(), layout.len()), (values.as_ptr(), values.len())) })
     }
     fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_debug_messages(messages_count) })
+        self.ask(reply, |e| e.mgn_debug_messages(messages_count))
     }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_destroy_context(id) })
+        self.write(|e| e.mgn_destroy_context(id))
     }
     fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_destroy_image(image) })
+        self.write(|e| e.mgn_destroy_image(image))
     }
     fn mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_destroy_surface(id) })
+        self.write(|e| e.mgn_destroy_surface(id))
     }
     fn mgn_draw_arrays(
         &mut self,
@@ -106,7 +94,7 @@ impl Commands for Pack {
         arrays: Slice<'_, u32>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.mgn_draw_arrays(mode, first, count, instances, base_instance, (arrays.as_ptr(), arrays.len()), vertices.into())
         })
@@ -125,7 +113,7 @@ impl Commands for Pack {
         indices: Data<'_>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.mgn_draw_elements(
                 mode,
@@ -143,80 +131,62 @@ impl Commands for Pack {
         })
     }
     fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.mgn_fill(surface, plane, (parts.as_ptr(), parts.len()), pixels.into()) })
     }
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_finish() })
+        self.ask(reply, |e| e.mgn_finish())
     }
     fn mgn_flush(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_flush() })
+        self.write(|e| e.mgn_flush())
     }
     fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_get_compressed_tex_image_to(target, level, offset) })
+        self.write(|e| e.mgn_get_compressed_tex_image_to(target, level, offset))
     }
     fn mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_get_error(code_count) })
+        self.ask(reply, |e| e.mgn_get_error(code_count))
     }
     fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_get_pixel_map_to(map, type_, offset) })
+        self.write(|e| e.mgn_get_pixel_map_to(map, type_, offset))
     }
     fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_get_polygon_stipple_to(offset) })
+        self.write(|e| e.mgn_get_polygon_stipple_to(offset))
     }
     fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_get_program_error_string(text_count) })
+        self.ask(reply, |e| e.mgn_get_program_error_string(text_count))
     }
     fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_get_stringi(name, index, text_count) })
+        self.ask(reply, |e| e.mgn_get_stringi(name, index, text_count))
     }
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_get_tex_image_to(target, level, format, type_, offset) })
+        self.write(|e| e.mgn_get_tex_image_to(target, level, format, type_, offset))
     }
     fn mgn_leave(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_leave() })
+        self.write(|e| e.mgn_leave())
     }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_lend(surface, x, y, width, height) })
+        self.write(|e| e.mgn_lend(surface, x, y, width, height))
     }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_make_current(draw, read) })
+        self.write(|e| e.mgn_make_current(draw, read))
     }
     fn mgn_offset(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_offset() })
+        self.write(|e| e.mgn_offset())
     }
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write_sorted(true, |e| unsafe { e.mgn_only(low, high) })
+        self.write_sorted(true, |e| e.mgn_only(low, high))
     }
     fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_pass(semaphore, ticket) })
+        self.write(|e| e.mgn_pass(semaphore, ticket))
     }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_present_front(surface, frame, want) })
+        self.write(|e| e.mgn_present_front(surface, frame, want))
     }
     fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_query_result_to(id, pname, type_, offset) })
+        self.write(|e| e.mgn_query_result_to(id, pname, type_, offset))
     }
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_read_pixels_to(x, y, width, height, format, type_, offset) })
+        self.write(|e| e.mgn_read_pixels_to(x, y, width, height, format, type_, offset))
     }
     fn mgn_read_tiles(
         &mut self,
@@ -226,12 +196,11 @@ impl Commands for Pack {
         pixels_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.mgn_read_tiles(format, type_, (parts.as_ptr(), parts.len()), pixels_count) })
     }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_resize_surface(id, width, height) })
+        self.write(|e| e.mgn_resize_surface(id, width, height))
     }
     fn mgn_run(
         &mut self,
@@ -242,7 +211,7 @@ impl Commands for Pack {
         indices: Slice<'_, u16>,
         tiles: Slice<'_, u32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write_sorted(!tiles.is_empty(), |e| unsafe {
             e.mgn_run(
                 mode,
@@ -255,24 +224,19 @@ impl Commands for Pack {
         })
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_set_error(code) })
+        self.write(|e| e.mgn_set_error(code))
     }
     fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_snapshot(part, binaries, why_count, messages_count) })
+        self.ask(reply, |e| e.mgn_snapshot(part, binaries, why_count, messages_count))
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_speaker(tile) })
+        self.write(|e| e.mgn_speaker(tile))
     }
     fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_sum(id, value) })
+        self.write(|e| e.mgn_sum(id, value))
     }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_swap_buffers(surface, frame, want) })
+        self.write(|e| e.mgn_swap_buffers(surface, frame, want))
     }
     fn mgn_take_tiles(
         &mut self,
@@ -282,48 +246,39 @@ impl Commands for Pack {
         pixels_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.mgn_take_tiles(surface, plane, (parts.as_ptr(), parts.len()), pixels_count) })
     }
     fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_ticket(ticket_count) })
+        self.ask(reply, |e| e.mgn_ticket(ticket_count))
     }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.mgn_tiles(surface, (tiles.as_ptr(), tiles.len())) })
     }
     fn mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.mgn_whole(surface, whole) })
+        self.write(|e| e.mgn_whole(surface, whole))
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_accum(op, value) })
+        self.write(|e| e.gl_accum(op, value))
     }
     fn gl_active_program_ext(&mut self, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_active_program_ext(program) })
+        self.write(|e| e.gl_active_program_ext(program))
     }
     fn gl_active_shader_program(&mut self, pipeline: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_active_shader_program(pipeline, program) })
+        self.write(|e| e.gl_active_shader_program(pipeline, program))
     }
     fn gl_active_shader_program_ext(&mut self, pipeline: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_active_shader_program_ext(pipeline, program) })
+        self.write(|e| e.gl_active_shader_program_ext(pipeline, program))
     }
     fn gl_active_stencil_face_ext(&mut self, face: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_active_stencil_face_ext(face) })
+        self.write(|e| e.gl_active_stencil_face_ext(face))
     }
     fn gl_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_active_texture(texture) })
+        self.write(|e| e.gl_active_texture(texture))
     }
     fn gl_alpha_fragment_op1_ati(&mut self, op: u32, dst: u32, dst_mod: u32, arg1: u32, arg1_rep: u32, arg1_mod: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_alpha_fragment_op1_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod) })
+        self.write(|e| e.gl_alpha_fragment_op1_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod))
     }
     fn gl_alpha_fragment_op2_ati(
         &mut self,
@@ -337,8 +292,7 @@ impl Commands for Pack {
         arg2_rep: u32,
         arg2_mod: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_alpha_fragment_op2_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod) })
+        self.write(|e| e.gl_alpha_fragment_op2_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod))
     }
     fn gl_alpha_fragment_op3_ati(
         &mut self,
@@ -355,22 +309,18 @@ impl Commands for Pack {
         arg3_rep: u32,
         arg3_mod: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_alpha_fragment_op3_ati(op, dst, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod, arg3, arg3_rep, arg3_mod)
         })
     }
     fn gl_alpha_func(&mut self, func: u32, ref_: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_alpha_func(func, ref_) })
+        self.write(|e| e.gl_alpha_func(func, ref_))
     }
     fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_alpha_funcx(func, ref_) })
+        self.write(|e| e.gl_alpha_funcx(func, ref_))
     }
     fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_alpha_to_coverage_dither_control_nv(mode) })
+        self.write(|e| e.gl_alpha_to_coverage_dither_control_nv(mode))
     }
     fn gl_are_textures_resident(
         &mut self,
@@ -379,7 +329,7 @@ impl Commands for Pack {
         residences_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_are_textures_resident(n, (textures.as_ptr(), textures.len()), residences_count) })
     }
     fn gl_are_textures_resident_ext(
@@ -389,79 +339,63 @@ impl Commands for Pack {
         residences_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_are_textures_resident_ext(n, (textures.as_ptr(), textures.len()), residences_count) })
     }
     fn gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_array_element(i) })
+        self.write(|e| e.gl_array_element(i))
     }
     fn gl_attach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_attach_shader(program, shader) })
+        self.write(|e| e.gl_attach_shader(program, shader))
     }
     fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_barrier_create_cr(name, count) })
+        self.write(|e| e.gl_barrier_create_cr(name, count))
     }
     fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_barrier_destroy_cr(name) })
+        self.write(|e| e.gl_barrier_destroy_cr(name))
     }
     fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_barrier_exec_cr(name) })
+        self.write(|e| e.gl_barrier_exec_cr(name))
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin(mode) })
+        self.write(|e| e.gl_begin(mode))
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_conditional_render(id, mode) })
+        self.write(|e| e.gl_begin_conditional_render(id, mode))
     }
     fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_fragment_shader_ati() })
+        self.write(|e| e.gl_begin_fragment_shader_ati())
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_query(target, id) })
+        self.write(|e| e.gl_begin_query(target, id))
     }
     fn gl_begin_query_ext(&mut self, target: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_query_ext(target, id) })
+        self.write(|e| e.gl_begin_query_ext(target, id))
     }
     fn gl_begin_query_indexed(&mut self, target: u32, index: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_query_indexed(target, index, id) })
+        self.write(|e| e.gl_begin_query_indexed(target, index, id))
     }
     fn gl_begin_transform_feedback(&mut self, primitive_mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_begin_transform_feedback(primitive_mode) })
+        self.write(|e| e.gl_begin_transform_feedback(primitive_mode))
     }
     fn gl_bind_attrib_location(&mut self, program: u32, index: u32, name: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_attrib_location(program, index, (name.as_ptr(), name.len())) })
     }
     fn gl_bind_buffer(&mut self, target: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_buffer(target, buffer) })
+        self.write(|e| e.gl_bind_buffer(target, buffer))
     }
     fn gl_bind_buffer_base(&mut self, target: u32, index: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_buffer_base(target, index, buffer) })
+        self.write(|e| e.gl_bind_buffer_base(target, index, buffer))
     }
     fn gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_buffer_offset_ext(target, index, buffer, offset) })
+        self.write(|e| e.gl_bind_buffer_offset_ext(target, index, buffer, offset))
     }
     fn gl_bind_buffer_range(&mut self, target: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_buffer_range(target, index, buffer, offset, size) })
+        self.write(|e| e.gl_bind_buffer_range(target, index, buffer, offset, size))
     }
     fn gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_buffers_base(target, first, count, (buffers.as_ptr(), buffers.len())) })
     }
     fn gl_bind_buffers_range(
@@ -473,7 +407,7 @@ impl Commands for Pack {
         offsets: Slice<'_, i64>,
         sizes: Slice<'_, i64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_bind_buffers_range(
                 target,
@@ -486,7 +420,7 @@ impl Commands for Pack {
         })
     }
     fn gl_bind_frag_data_location(&mut self, program: u32, color: u32, name: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_frag_data_location(program, color, (name.as_ptr(), name.len())) })
     }
     fn gl_bind_frag_data_location_indexed(
@@ -496,24 +430,20 @@ impl Commands for Pack {
         index: u32,
         name: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_frag_data_location_indexed(program, color_number, index, (name.as_ptr(), name.len())) })
     }
     fn gl_bind_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_fragment_shader_ati(id) })
+        self.write(|e| e.gl_bind_fragment_shader_ati(id))
     }
     fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_framebuffer(target, framebuffer) })
+        self.write(|e| e.gl_bind_framebuffer(target, framebuffer))
     }
     fn gl_bind_framebuffer_ext(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_framebuffer_ext(target, framebuffer) })
+        self.write(|e| e.gl_bind_framebuffer_ext(target, framebuffer))
     }
     fn gl_bind_framebuffer_oes(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_framebuffer_oes(target, framebuffer) })
+        self.write(|e| e.gl_bind_framebuffer_oes(target, framebuffer))
     }
     fn gl_bind_image_texture(
         &mut self,
@@ -525,72 +455,58 @@ impl Commands for Pack {
         access: u32,
         format: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_image_texture(unit, texture, level, layered, layer, access, format) })
+        self.write(|e| e.gl_bind_image_texture(unit, texture, level, layered, layer, access, format))
     }
     fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_image_textures(first, count, (textures.as_ptr(), textures.len())) })
     }
     fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_multi_texture_ext(texunit, target, texture) })
+        self.write(|e| e.gl_bind_multi_texture_ext(texunit, target, texture))
     }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_program_arb(target, program) })
+        self.write(|e| e.gl_bind_program_arb(target, program))
     }
     fn gl_bind_program_pipeline(&mut self, pipeline: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_program_pipeline(pipeline) })
+        self.write(|e| e.gl_bind_program_pipeline(pipeline))
     }
     fn gl_bind_program_pipeline_ext(&mut self, pipeline: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_program_pipeline_ext(pipeline) })
+        self.write(|e| e.gl_bind_program_pipeline_ext(pipeline))
     }
     fn gl_bind_renderbuffer(&mut self, target: u32, renderbuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_renderbuffer(target, renderbuffer) })
+        self.write(|e| e.gl_bind_renderbuffer(target, renderbuffer))
     }
     fn gl_bind_renderbuffer_ext(&mut self, target: u32, renderbuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_renderbuffer_ext(target, renderbuffer) })
+        self.write(|e| e.gl_bind_renderbuffer_ext(target, renderbuffer))
     }
     fn gl_bind_renderbuffer_oes(&mut self, target: u32, renderbuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_renderbuffer_oes(target, renderbuffer) })
+        self.write(|e| e.gl_bind_renderbuffer_oes(target, renderbuffer))
     }
     fn gl_bind_sampler(&mut self, unit: u32, sampler: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_sampler(unit, sampler) })
+        self.write(|e| e.gl_bind_sampler(unit, sampler))
     }
     fn gl_bind_samplers(&mut self, first: u32, count: i32, samplers: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_samplers(first, count, (samplers.as_ptr(), samplers.len())) })
     }
     fn gl_bind_texture(&mut self, target: u32, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_texture(target, texture) })
+        self.write(|e| e.gl_bind_texture(target, texture))
     }
     fn gl_bind_texture_unit(&mut self, unit: u32, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_texture_unit(unit, texture) })
+        self.write(|e| e.gl_bind_texture_unit(unit, texture))
     }
     fn gl_bind_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bind_textures(first, count, (textures.as_ptr(), textures.len())) })
     }
     fn gl_bind_transform_feedback(&mut self, target: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_transform_feedback(target, id) })
+        self.write(|e| e.gl_bind_transform_feedback(target, id))
     }
     fn gl_bind_vertex_array(&mut self, array: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_vertex_array(array) })
+        self.write(|e| e.gl_bind_vertex_array(array))
     }
     fn gl_bind_vertex_buffer(&mut self, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_bind_vertex_buffer(bindingindex, buffer, offset, stride) })
+        self.write(|e| e.gl_bind_vertex_buffer(bindingindex, buffer, offset, stride))
     }
     fn gl_bind_vertex_buffers(
         &mut self,
@@ -600,7 +516,7 @@ impl Commands for Pack {
         offsets: Slice<'_, i64>,
         strides: Slice<'_, i32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_bind_vertex_buffers(
                 first,
@@ -621,60 +537,47 @@ impl Commands for Pack {
         ymove: f32,
         bitmap: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_bitmap(width, height, xorig, yorig, xmove, ymove, bitmap.into()) })
     }
     fn gl_blend_barrier(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_barrier() })
+        self.write(|e| e.gl_blend_barrier())
     }
     fn gl_blend_color(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_color(red, green, blue, alpha) })
+        self.write(|e| e.gl_blend_color(red, green, blue, alpha))
     }
     fn gl_blend_equation(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equation(mode) })
+        self.write(|e| e.gl_blend_equation(mode))
     }
     fn gl_blend_equation_oes(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equation_oes(mode) })
+        self.write(|e| e.gl_blend_equation_oes(mode))
     }
     fn gl_blend_equation_separate(&mut self, mode_rgb: u32, mode_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equation_separate(mode_rgb, mode_alpha) })
+        self.write(|e| e.gl_blend_equation_separate(mode_rgb, mode_alpha))
     }
     fn gl_blend_equation_separate_oes(&mut self, mode_rgb: u32, mode_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equation_separate_oes(mode_rgb, mode_alpha) })
+        self.write(|e| e.gl_blend_equation_separate_oes(mode_rgb, mode_alpha))
     }
     fn gl_blend_equation_separatei(&mut self, buf: u32, mode_rgb: u32, mode_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha) })
+        self.write(|e| e.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha))
     }
     fn gl_blend_equationi(&mut self, buf: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_equationi(buf, mode) })
+        self.write(|e| e.gl_blend_equationi(buf, mode))
     }
     fn gl_blend_func(&mut self, sfactor: u32, dfactor: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_func(sfactor, dfactor) })
+        self.write(|e| e.gl_blend_func(sfactor, dfactor))
     }
     fn gl_blend_func_separate(&mut self, sfactor_rgb: u32, dfactor_rgb: u32, sfactor_alpha: u32, dfactor_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha) })
+        self.write(|e| e.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha))
     }
     fn gl_blend_func_separate_oes(&mut self, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha) })
+        self.write(|e| e.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha))
     }
     fn gl_blend_func_separatei(&mut self, buf: u32, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha) })
+        self.write(|e| e.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha))
     }
     fn gl_blend_funci(&mut self, buf: u32, src: u32, dst: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blend_funci(buf, src, dst) })
+        self.write(|e| e.gl_blend_funci(buf, src, dst))
     }
     fn gl_blit_framebuffer(
         &mut self,
@@ -689,8 +592,7 @@ impl Commands for Pack {
         mask: u32,
         filter: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_blit_framebuffer(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter) })
+        self.write(|e| e.gl_blit_framebuffer(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter))
     }
     fn gl_blit_named_framebuffer(
         &mut self,
@@ -707,8 +609,7 @@ impl Commands for Pack {
         mask: u32,
         filter: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_blit_named_framebuffer(
                 read_framebuffer,
                 draw_framebuffer,
@@ -726,59 +627,50 @@ impl Commands for Pack {
         })
     }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_buffer_data(target, size, data.into(), usage) })
     }
     fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_buffer_storage(target, size, data.into(), flags) })
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_buffer_storage_mem_ext(target, size, memory, offset) })
+        self.write(|e| e.gl_buffer_storage_mem_ext(target, size, memory, offset))
     }
     fn gl_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_buffer_sub_data(target, offset, size, (data.as_ptr(), data.len())) })
     }
     fn gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_call_list(list) })
+        self.write(|e| e.gl_call_list(list))
     }
     fn gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_call_lists(n, type_, (lists.as_ptr(), lists.len())) })
     }
     fn gl_check_framebuffer_status(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_check_framebuffer_status(target) })
+        self.ask(reply, |e| e.gl_check_framebuffer_status(target))
     }
     fn gl_check_framebuffer_status_oes(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_check_framebuffer_status_oes(target) })
+        self.ask(reply, |e| e.gl_check_framebuffer_status_oes(target))
     }
     fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_check_named_framebuffer_status(framebuffer, target) })
+        self.ask(reply, |e| e.gl_check_named_framebuffer_status(framebuffer, target))
     }
     fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_check_named_framebuffer_status_ext(framebuffer, target) })
+        self.ask(reply, |e| e.gl_check_named_framebuffer_status_ext(framebuffer, target))
     }
     fn gl_clamp_color(&mut self, target: u32, clamp: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clamp_color(target, clamp) })
+        self.write(|e| e.gl_clamp_color(target, clamp))
     }
     fn gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear(mask) })
+        self.write(|e| e.gl_clear(mask))
     }
     fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_accum(red, green, blue, alpha) })
+        self.write(|e| e.gl_clear_accum(red, green, blue, alpha))
     }
     fn gl_clear_buffer_data(&mut self, target: u32, internalformat: u32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_buffer_data(target, internalformat, format, type_, data.into()) })
     }
     fn gl_clear_buffer_sub_data(
@@ -791,56 +683,47 @@ impl Commands for Pack {
         type_: u32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_buffer_sub_data(target, internalformat, offset, size, format, type_, data.into()) })
     }
     fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_bufferfi(buffer, drawbuffer, depth, stencil) })
+        self.write(|e| e.gl_clear_bufferfi(buffer, drawbuffer, depth, stencil))
     }
     fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_bufferfv(buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_bufferiv(buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_bufferuiv(buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_color(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_color(red, green, blue, alpha) })
+        self.write(|e| e.gl_clear_color(red, green, blue, alpha))
     }
     fn gl_clear_color_ii_ext(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_color_ii_ext(red, green, blue, alpha) })
+        self.write(|e| e.gl_clear_color_ii_ext(red, green, blue, alpha))
     }
     fn gl_clear_color_iui_ext(&mut self, red: u32, green: u32, blue: u32, alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_color_iui_ext(red, green, blue, alpha) })
+        self.write(|e| e.gl_clear_color_iui_ext(red, green, blue, alpha))
     }
     fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_colorx(red, green, blue, alpha) })
+        self.write(|e| e.gl_clear_colorx(red, green, blue, alpha))
     }
     fn gl_clear_depth(&mut self, depth: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_depth(depth) })
+        self.write(|e| e.gl_clear_depth(depth))
     }
     fn gl_clear_depthf(&mut self, d: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_depthf(d) })
+        self.write(|e| e.gl_clear_depthf(d))
     }
     fn gl_clear_depthx(&mut self, depth: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_depthx(depth) })
+        self.write(|e| e.gl_clear_depthx(depth))
     }
     fn gl_clear_index(&mut self, c: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_index(c) })
+        self.write(|e| e.gl_clear_index(c))
     }
     fn gl_clear_named_framebufferfi(
         &mut self,
@@ -850,15 +733,14 @@ impl Commands for Pack {
         depth: f32,
         stencil: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_named_framebufferfi(framebuffer, buffer, drawbuffer, depth, stencil) })
+        self.write(|e| e.gl_clear_named_framebufferfi(framebuffer, buffer, drawbuffer, depth, stencil))
     }
     fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_named_framebufferuiv(
@@ -868,15 +750,14 @@ impl Commands for Pack {
         drawbuffer: i32,
         value: Slice<'_, u32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, (value.as_ptr(), value.len())) })
     }
     fn gl_clear_stencil(&mut self, s: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clear_stencil(s) })
+        self.write(|e| e.gl_clear_stencil(s))
     }
     fn gl_clear_tex_image(&mut self, texture: u32, level: i32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clear_tex_image(texture, level, format, type_, data.into()) })
     }
     fn gl_clear_tex_sub_image(
@@ -893,170 +774,150 @@ impl Commands for Pack {
         type_: u32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data.into())
         })
     }
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_client_active_texture(texture) })
+        self.write(|e| e.gl_client_active_texture(texture))
     }
     fn gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_client_wait_sync(sync, flags, timeout) })
+        self.ask(reply, |e| e.gl_client_wait_sync(sync, flags, timeout))
     }
     fn gl_clip_control(&mut self, origin: u32, depth: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_clip_control(origin, depth) })
+        self.write(|e| e.gl_clip_control(origin, depth))
     }
     fn gl_clip_plane(&mut self, plane: u32, equation: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clip_plane(plane, (equation.as_ptr(), equation.len())) })
     }
     fn gl_clip_planef(&mut self, p: u32, eqn: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clip_planef(p, (eqn.as_ptr(), eqn.len())) })
     }
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clip_planef_oes(plane, (equation.as_ptr(), equation.len())) })
     }
     fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_clip_planex(plane, (equation.as_ptr(), equation.len())) })
     }
     fn gl_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3b(red, green, blue) })
+        self.write(|e| e.gl_color3b(red, green, blue))
     }
     fn gl_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3bv((v.as_ptr(), v.len())) })
     }
     fn gl_color3d(&mut self, red: f64, green: f64, blue: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3d(red, green, blue) })
+        self.write(|e| e.gl_color3d(red, green, blue))
     }
     fn gl_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3dv((v.as_ptr(), v.len())) })
     }
     fn gl_color3f(&mut self, red: f32, green: f32, blue: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3f(red, green, blue) })
+        self.write(|e| e.gl_color3f(red, green, blue))
     }
     fn gl_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3fv((v.as_ptr(), v.len())) })
     }
     fn gl_color3i(&mut self, red: i32, green: i32, blue: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3i(red, green, blue) })
+        self.write(|e| e.gl_color3i(red, green, blue))
     }
     fn gl_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3iv((v.as_ptr(), v.len())) })
     }
     fn gl_color3s(&mut self, red: i16, green: i16, blue: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3s(red, green, blue) })
+        self.write(|e| e.gl_color3s(red, green, blue))
     }
     fn gl_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3sv((v.as_ptr(), v.len())) })
     }
     fn gl_color3ub(&mut self, red: u8, green: u8, blue: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3ub(red, green, blue) })
+        self.write(|e| e.gl_color3ub(red, green, blue))
     }
     fn gl_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3ubv((v.as_ptr(), v.len())) })
     }
     fn gl_color3ui(&mut self, red: u32, green: u32, blue: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3ui(red, green, blue) })
+        self.write(|e| e.gl_color3ui(red, green, blue))
     }
     fn gl_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3uiv((v.as_ptr(), v.len())) })
     }
     fn gl_color3us(&mut self, red: u16, green: u16, blue: u16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color3us(red, green, blue) })
+        self.write(|e| e.gl_color3us(red, green, blue))
     }
     fn gl_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color3usv((v.as_ptr(), v.len())) })
     }
     fn gl_color4b(&mut self, red: i8, green: i8, blue: i8, alpha: i8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4b(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4b(red, green, blue, alpha))
     }
     fn gl_color4bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4bv((v.as_ptr(), v.len())) })
     }
     fn gl_color4d(&mut self, red: f64, green: f64, blue: f64, alpha: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4d(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4d(red, green, blue, alpha))
     }
     fn gl_color4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4dv((v.as_ptr(), v.len())) })
     }
     fn gl_color4f(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4f(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4f(red, green, blue, alpha))
     }
     fn gl_color4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4fv((v.as_ptr(), v.len())) })
     }
     fn gl_color4i(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4i(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4i(red, green, blue, alpha))
     }
     fn gl_color4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4iv((v.as_ptr(), v.len())) })
     }
     fn gl_color4s(&mut self, red: i16, green: i16, blue: i16, alpha: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4s(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4s(red, green, blue, alpha))
     }
     fn gl_color4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4sv((v.as_ptr(), v.len())) })
     }
     fn gl_color4ub(&mut self, red: u8, green: u8, blue: u8, alpha: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4ub(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4ub(red, green, blue, alpha))
     }
     fn gl_color4ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4ubv((v.as_ptr(), v.len())) })
     }
     fn gl_color4ui(&mut self, red: u32, green: u32, blue: u32, alpha: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4ui(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4ui(red, green, blue, alpha))
     }
     fn gl_color4uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4uiv((v.as_ptr(), v.len())) })
     }
     fn gl_color4us(&mut self, red: u16, green: u16, blue: u16, alpha: u16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4us(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4us(red, green, blue, alpha))
     }
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color4usv((v.as_ptr(), v.len())) })
     }
     fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color4x(red, green, blue, alpha) })
+        self.write(|e| e.gl_color4x(red, green, blue, alpha))
     }
     fn gl_color_fragment_op1_ati(
         &mut self,
@@ -1068,8 +929,7 @@ impl Commands for Pack {
         arg1_rep: u32,
         arg1_mod: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_fragment_op1_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod) })
+        self.write(|e| e.gl_color_fragment_op1_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod))
     }
     fn gl_color_fragment_op2_ati(
         &mut self,
@@ -1084,10 +944,7 @@ impl Commands for Pack {
         arg2_rep: u32,
         arg2_mod: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
-            e.gl_color_fragment_op2_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod)
-        })
+        self.write(|e| e.gl_color_fragment_op2_ati(op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod))
     }
     fn gl_color_fragment_op3_ati(
         &mut self,
@@ -1105,55 +962,46 @@ impl Commands for Pack {
         arg3_rep: u32,
         arg3_mod: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_color_fragment_op3_ati(
                 op, dst, dst_mask, dst_mod, arg1, arg1_rep, arg1_mod, arg2, arg2_rep, arg2_mod, arg3, arg3_rep, arg3_mod,
             )
         })
     }
     fn gl_color_mask(&mut self, red: u8, green: u8, blue: u8, alpha: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_mask(red, green, blue, alpha) })
+        self.write(|e| e.gl_color_mask(red, green, blue, alpha))
     }
     fn gl_color_maski(&mut self, index: u32, r: u8, g: u8, b: u8, a: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_maski(index, r, g, b, a) })
+        self.write(|e| e.gl_color_maski(index, r, g, b, a))
     }
     fn gl_color_material(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_material(face, mode) })
+        self.write(|e| e.gl_color_material(face, mode))
     }
     fn gl_color_p3ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_p3ui(type_, color) })
+        self.write(|e| e.gl_color_p3ui(type_, color))
     }
     fn gl_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color_p3uiv(type_, (color.as_ptr(), color.len())) })
     }
     fn gl_color_p4ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_p4ui(type_, color) })
+        self.write(|e| e.gl_color_p4ui(type_, color))
     }
     fn gl_color_p4uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_color_p4uiv(type_, (color.as_ptr(), color.len())) })
     }
     fn gl_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_pointer(size, type_, stride, pointer) })
+        self.write(|e| e.gl_color_pointer(size, type_, stride, pointer))
     }
     fn gl_color_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_color_pointer_ext(size, type_, stride, count, pointer) })
+        self.write(|e| e.gl_color_pointer_ext(size, type_, stride, count, pointer))
     }
     fn gl_compile_shader(&mut self, shader: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_compile_shader(shader) })
+        self.write(|e| e.gl_compile_shader(shader))
     }
     fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_compile_shader_include_arb(shader, count, (paths.as_ptr(), paths.len())) })
     }
     fn gl_compressed_multi_tex_image1dext(
@@ -1167,7 +1015,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_image1dext(texunit, target, level, internalformat, width, border, image_size, bits.into())
         })
@@ -1184,7 +1032,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, image_size, bits.into())
         })
@@ -1202,7 +1050,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_image3dext(
                 texunit,
@@ -1229,7 +1077,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, image_size, bits.into())
         })
@@ -1247,7 +1095,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_sub_image2dext(
                 texunit,
@@ -1278,7 +1126,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_multi_tex_sub_image3dext(
                 texunit,
@@ -1306,7 +1154,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_compressed_tex_image1d(target, level, internalformat, width, border, image_size, data.into()) })
     }
     fn gl_compressed_tex_image2d(
@@ -1320,7 +1168,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_image2d(target, level, internalformat, width, height, border, image_size, data.into())
         })
@@ -1337,7 +1185,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_image3d(target, level, internalformat, width, height, depth, border, image_size, data.into())
         })
@@ -1354,7 +1202,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_image3does(target, level, internalformat, width, height, depth, border, image_size, data.into())
         })
@@ -1369,7 +1217,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_compressed_tex_sub_image1d(target, level, xoffset, width, format, image_size, data.into()) })
     }
     fn gl_compressed_tex_sub_image2d(
@@ -1384,7 +1232,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, image_size, data.into())
         })
@@ -1403,7 +1251,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data.into())
         })
@@ -1422,7 +1270,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_tex_sub_image3does(
                 target,
@@ -1450,7 +1298,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_image1dext(texture, target, level, internalformat, width, border, image_size, bits.into())
         })
@@ -1467,7 +1315,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_image2dext(texture, target, level, internalformat, width, height, border, image_size, bits.into())
         })
@@ -1485,7 +1333,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_image3dext(
                 texture,
@@ -1511,7 +1359,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_compressed_texture_sub_image1d(texture, level, xoffset, width, format, image_size, data.into()) })
     }
     fn gl_compressed_texture_sub_image1dext(
@@ -1525,7 +1373,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_sub_image1dext(texture, target, level, xoffset, width, format, image_size, bits.into())
         })
@@ -1542,7 +1390,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, image_size, data.into())
         })
@@ -1560,7 +1408,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, image_size, bits.into())
         })
@@ -1579,7 +1427,7 @@ impl Commands for Pack {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_sub_image3d(
                 texture,
@@ -1611,7 +1459,7 @@ impl Commands for Pack {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_compressed_texture_sub_image3dext(
                 texture,
@@ -1637,8 +1485,7 @@ impl Commands for Pack {
         write_offset: i64,
         size: i64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_buffer_sub_data(read_target, write_target, read_offset, write_offset, size) })
+        self.write(|e| e.gl_copy_buffer_sub_data(read_target, write_target, read_offset, write_offset, size))
     }
     fn gl_copy_image_sub_data(
         &mut self,
@@ -1658,8 +1505,7 @@ impl Commands for Pack {
         src_height: i32,
         src_depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_copy_image_sub_data(
                 src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, src_width,
                 src_height, src_depth,
@@ -1684,8 +1530,7 @@ impl Commands for Pack {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_copy_image_sub_data_nv(
                 src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
                 depth,
@@ -1703,8 +1548,7 @@ impl Commands for Pack {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border) })
+        self.write(|e| e.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border))
     }
     fn gl_copy_multi_tex_image2dext(
         &mut self,
@@ -1718,8 +1562,7 @@ impl Commands for Pack {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border) })
+        self.write(|e| e.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border))
     }
     fn gl_copy_multi_tex_sub_image1dext(
         &mut self,
@@ -1731,8 +1574,7 @@ impl Commands for Pack {
         y: i32,
         width: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width) })
+        self.write(|e| e.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width))
     }
     fn gl_copy_multi_tex_sub_image2dext(
         &mut self,
@@ -1746,8 +1588,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height))
     }
     fn gl_copy_multi_tex_sub_image3dext(
         &mut self,
@@ -1762,14 +1603,10 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
-            e.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height)
-        })
+        self.write(|e| e.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height))
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_pixels(x, y, width, height, type_) })
+        self.write(|e| e.gl_copy_pixels(x, y, width, height, type_))
     }
     fn gl_copy_tex_image1d(
         &mut self,
@@ -1781,8 +1618,7 @@ impl Commands for Pack {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border) })
+        self.write(|e| e.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border))
     }
     fn gl_copy_tex_image2d(
         &mut self,
@@ -1795,12 +1631,10 @@ impl Commands for Pack {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border) })
+        self.write(|e| e.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border))
     }
     fn gl_copy_tex_sub_image1d(&mut self, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width) })
+        self.write(|e| e.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width))
     }
     fn gl_copy_tex_sub_image2d(
         &mut self,
@@ -1813,8 +1647,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height))
     }
     fn gl_copy_tex_sub_image3d(
         &mut self,
@@ -1828,8 +1661,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height))
     }
     fn gl_copy_tex_sub_image3does(
         &mut self,
@@ -1843,8 +1675,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height))
     }
     fn gl_copy_texture_image1dext(
         &mut self,
@@ -1857,8 +1688,7 @@ impl Commands for Pack {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_image1dext(texture, target, level, internalformat, x, y, width, border) })
+        self.write(|e| e.gl_copy_texture_image1dext(texture, target, level, internalformat, x, y, width, border))
     }
     fn gl_copy_texture_image2dext(
         &mut self,
@@ -1872,12 +1702,10 @@ impl Commands for Pack {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_image2dext(texture, target, level, internalformat, x, y, width, height, border) })
+        self.write(|e| e.gl_copy_texture_image2dext(texture, target, level, internalformat, x, y, width, height, border))
     }
     fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width) })
+        self.write(|e| e.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width))
     }
     fn gl_copy_texture_sub_image1dext(
         &mut self,
@@ -1889,8 +1717,7 @@ impl Commands for Pack {
         y: i32,
         width: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image1dext(texture, target, level, xoffset, x, y, width) })
+        self.write(|e| e.gl_copy_texture_sub_image1dext(texture, target, level, xoffset, x, y, width))
     }
     fn gl_copy_texture_sub_image2d(
         &mut self,
@@ -1903,8 +1730,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height))
     }
     fn gl_copy_texture_sub_image2dext(
         &mut self,
@@ -1918,8 +1744,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image2dext(texture, target, level, xoffset, yoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_texture_sub_image2dext(texture, target, level, xoffset, yoffset, x, y, width, height))
     }
     fn gl_copy_texture_sub_image3d(
         &mut self,
@@ -1933,8 +1758,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height))
     }
     fn gl_copy_texture_sub_image3dext(
         &mut self,
@@ -1949,68 +1773,63 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_copy_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height) })
+        self.write(|e| e.gl_copy_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height))
     }
     fn gl_create_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_buffers((names.as_ptr(), names.len())) })
     }
     fn gl_create_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_framebuffers((names.as_ptr(), names.len())) })
     }
     fn gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_create_program(name) })
+        self.write(|e| e.gl_create_program(name))
     }
     fn gl_create_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_program_pipelines((names.as_ptr(), names.len())) })
     }
     fn gl_create_queries(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_queries(target, (names.as_ptr(), names.len())) })
     }
     fn gl_create_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_renderbuffers((names.as_ptr(), names.len())) })
     }
     fn gl_create_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_samplers((names.as_ptr(), names.len())) })
     }
     fn gl_create_shader(&mut self, kind: u32, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_create_shader(kind, name) })
+        self.write(|e| e.gl_create_shader(kind, name))
     }
     fn gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_create_shader_program_ext(type_, (string.as_ptr(), string.len())) })
     }
     fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_shader_programv(kind, count, name, (source.as_ptr(), source.len())) })
     }
     fn gl_create_textures(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_textures(target, (names.as_ptr(), names.len())) })
     }
     fn gl_create_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_transform_feedbacks((names.as_ptr(), names.len())) })
     }
     fn gl_create_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_create_vertex_arrays((names.as_ptr(), names.len())) })
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_cull_face(mode) })
+        self.write(|e| e.gl_cull_face(mode))
     }
     fn gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_debug_message_callback(called) })
+        self.write(|e| e.gl_debug_message_callback(called))
     }
     fn gl_debug_message_control(
         &mut self,
@@ -2021,7 +1840,7 @@ impl Commands for Pack {
         ids: Slice<'_, u32>,
         enabled: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_debug_message_control(source, type_, severity, count, (ids.as_ptr(), ids.len()), enabled) })
     }
     fn gl_debug_message_insert(
@@ -2033,184 +1852,160 @@ impl Commands for Pack {
         length: i32,
         text: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_debug_message_insert(source, type_, id, severity, length, (text.as_ptr(), text.len())) })
     }
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_buffers((names.as_ptr(), names.len())) })
     }
     fn gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_fragment_shader_ati(id) })
+        self.write(|e| e.gl_delete_fragment_shader_ati(id))
     }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_framebuffers((names.as_ptr(), names.len())) })
     }
     fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_framebuffers_oes(n, (framebuffers.as_ptr(), framebuffers.len())) })
     }
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_lists(list, range) })
+        self.write(|e| e.gl_delete_lists(list, range))
     }
     fn gl_delete_named_string_arb(&mut self, name: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_named_string_arb((name.as_ptr(), name.len())) })
     }
     fn gl_delete_object_arb(&mut self, obj: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_object_arb(obj) })
+        self.write(|e| e.gl_delete_object_arb(obj))
     }
     fn gl_delete_program(&mut self, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_program(program) })
+        self.write(|e| e.gl_delete_program(program))
     }
     fn gl_delete_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_program_pipelines((names.as_ptr(), names.len())) })
     }
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_program_pipelines_ext(n, (pipelines.as_ptr(), pipelines.len())) })
     }
     fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_programs_arb((names.as_ptr(), names.len())) })
     }
     fn gl_delete_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_queries((names.as_ptr(), names.len())) })
     }
     fn gl_delete_queries_ext(&mut self, n: i32, ids: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_queries_ext(n, (ids.as_ptr(), ids.len())) })
     }
     fn gl_delete_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_renderbuffers((names.as_ptr(), names.len())) })
     }
     fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_renderbuffers_oes(n, (renderbuffers.as_ptr(), renderbuffers.len())) })
     }
     fn gl_delete_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_samplers((names.as_ptr(), names.len())) })
     }
     fn gl_delete_shader(&mut self, shader: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_shader(shader) })
+        self.write(|e| e.gl_delete_shader(shader))
     }
     fn gl_delete_sync(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_delete_sync(name) })
+        self.write(|e| e.gl_delete_sync(name))
     }
     fn gl_delete_textures(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_textures((names.as_ptr(), names.len())) })
     }
     fn gl_delete_textures_ext(&mut self, n: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_textures_ext(n, (textures.as_ptr(), textures.len())) })
     }
     fn gl_delete_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_transform_feedbacks((names.as_ptr(), names.len())) })
     }
     fn gl_delete_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_delete_vertex_arrays((names.as_ptr(), names.len())) })
     }
     fn gl_depth_func(&mut self, func: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_func(func) })
+        self.write(|e| e.gl_depth_func(func))
     }
     fn gl_depth_mask(&mut self, flag: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_mask(flag) })
+        self.write(|e| e.gl_depth_mask(flag))
     }
     fn gl_depth_range(&mut self, n: f64, f: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_range(n, f) })
+        self.write(|e| e.gl_depth_range(n, f))
     }
     fn gl_depth_range_arraydv_nv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_depth_range_arraydv_nv(first, count, (v.as_ptr(), v.len())) })
     }
     fn gl_depth_range_arrayfv_oes(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_depth_range_arrayfv_oes(first, count, (v.as_ptr(), v.len())) })
     }
     fn gl_depth_range_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_depth_range_arrayv(first, count, (v.as_ptr(), v.len())) })
     }
     fn gl_depth_range_indexed(&mut self, index: u32, n: f64, f: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_range_indexed(index, n, f) })
+        self.write(|e| e.gl_depth_range_indexed(index, n, f))
     }
     fn gl_depth_range_indexedd_nv(&mut self, index: u32, n: f64, f: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_range_indexedd_nv(index, n, f) })
+        self.write(|e| e.gl_depth_range_indexedd_nv(index, n, f))
     }
     fn gl_depth_range_indexedf_oes(&mut self, index: u32, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_range_indexedf_oes(index, n, f) })
+        self.write(|e| e.gl_depth_range_indexedf_oes(index, n, f))
     }
     fn gl_depth_rangef(&mut self, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_rangef(n, f) })
+        self.write(|e| e.gl_depth_rangef(n, f))
     }
     fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_depth_rangex(n, f) })
+        self.write(|e| e.gl_depth_rangex(n, f))
     }
     fn gl_detach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_detach_shader(program, shader) })
+        self.write(|e| e.gl_detach_shader(program, shader))
     }
     fn gl_disable(&mut self, cap: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_disable(cap) })
+        self.write(|e| e.gl_disable(cap))
     }
     fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_disable_client_state(array) })
+        self.write(|e| e.gl_disable_client_state(array))
     }
     fn gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_disable_vertex_attrib_array(index) })
+        self.write(|e| e.gl_disable_vertex_attrib_array(index))
     }
     fn gl_disablei(&mut self, target: u32, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_disablei(target, index) })
+        self.write(|e| e.gl_disablei(target, index))
     }
     fn gl_discard_framebuffer_ext(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_discard_framebuffer_ext(target, num_attachments, (attachments.as_ptr(), attachments.len())) })
     }
     fn gl_dispatch_compute(&mut self, num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_dispatch_compute(num_groups_x, num_groups_y, num_groups_z) })
+        self.write(|e| e.gl_dispatch_compute(num_groups_x, num_groups_y, num_groups_z))
     }
     fn gl_dispatch_compute_indirect(&mut self, indirect: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_dispatch_compute_indirect(indirect) })
+        self.write(|e| e.gl_dispatch_compute_indirect(indirect))
     }
     fn gl_draw_arrays(&mut self, mode: u32, first: i32, count: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_arrays(mode, first, count) })
+        self.write(|e| e.gl_draw_arrays(mode, first, count))
     }
     fn gl_draw_arrays_indirect(&mut self, mode: u32, indirect: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_arrays_indirect(mode, indirect) })
+        self.write(|e| e.gl_draw_arrays_indirect(mode, indirect))
     }
     fn gl_draw_arrays_instanced(&mut self, mode: u32, first: i32, count: i32, instancecount: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_arrays_instanced(mode, first, count, instancecount) })
+        self.write(|e| e.gl_draw_arrays_instanced(mode, first, count, instancecount))
     }
     fn gl_draw_arrays_instanced_base_instance(
         &mut self,
@@ -2220,36 +2015,30 @@ impl Commands for Pack {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_arrays_instanced_base_instance(mode, first, count, instancecount, baseinstance) })
+        self.write(|e| e.gl_draw_arrays_instanced_base_instance(mode, first, count, instancecount, baseinstance))
     }
     fn gl_draw_buffer(&mut self, buf: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_buffer(buf) })
+        self.write(|e| e.gl_draw_buffer(buf))
     }
     fn gl_draw_buffers(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_buffers(n, (bufs.as_ptr(), bufs.len())) })
     }
     fn gl_draw_buffers_nv(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_buffers_nv(n, (bufs.as_ptr(), bufs.len())) })
     }
     fn gl_draw_elements(&mut self, mode: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements(mode, count, type_, indices) })
+        self.write(|e| e.gl_draw_elements(mode, count, type_, indices))
     }
     fn gl_draw_elements_base_vertex(&mut self, mode: u32, count: i32, type_: u32, indices: u64, basevertex: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements_base_vertex(mode, count, type_, indices, basevertex) })
+        self.write(|e| e.gl_draw_elements_base_vertex(mode, count, type_, indices, basevertex))
     }
     fn gl_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements_indirect(mode, type_, indirect) })
+        self.write(|e| e.gl_draw_elements_indirect(mode, type_, indirect))
     }
     fn gl_draw_elements_instanced(&mut self, mode: u32, count: i32, type_: u32, indices: u64, instancecount: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements_instanced(mode, count, type_, indices, instancecount) })
+        self.write(|e| e.gl_draw_elements_instanced(mode, count, type_, indices, instancecount))
     }
     fn gl_draw_elements_instanced_base_instance(
         &mut self,
@@ -2260,8 +2049,7 @@ impl Commands for Pack {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements_instanced_base_instance(mode, count, type_, indices, instancecount, baseinstance) })
+        self.write(|e| e.gl_draw_elements_instanced_base_instance(mode, count, type_, indices, instancecount, baseinstance))
     }
     fn gl_draw_elements_instanced_base_vertex(
         &mut self,
@@ -2272,8 +2060,7 @@ impl Commands for Pack {
         instancecount: i32,
         basevertex: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_elements_instanced_base_vertex(mode, count, type_, indices, instancecount, basevertex) })
+        self.write(|e| e.gl_draw_elements_instanced_base_vertex(mode, count, type_, indices, instancecount, basevertex))
     }
     fn gl_draw_elements_instanced_base_vertex_base_instance(
         &mut self,
@@ -2285,18 +2072,16 @@ impl Commands for Pack {
         basevertex: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices, instancecount, basevertex, baseinstance)
         })
     }
     fn gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_pixels(width, height, format, type_, pixels.into()) })
     }
     fn gl_draw_range_elements(&mut self, mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_range_elements(mode, start, end, count, type_, indices) })
+        self.write(|e| e.gl_draw_range_elements(mode, start, end, count, type_, indices))
     }
     fn gl_draw_range_elements_base_vertex(
         &mut self,
@@ -2308,260 +2093,213 @@ impl Commands for Pack {
         indices: u64,
         basevertex: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex) })
+        self.write(|e| e.gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex))
     }
     fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_texf_oes(x, y, z, width, height) })
+        self.write(|e| e.gl_draw_texf_oes(x, y, z, width, height))
     }
     fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_texfv_oes((coords.as_ptr(), coords.len())) })
     }
     fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_texi_oes(x, y, z, width, height) })
+        self.write(|e| e.gl_draw_texi_oes(x, y, z, width, height))
     }
     fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_texiv_oes((coords.as_ptr(), coords.len())) })
     }
     fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_texs_oes(x, y, z, width, height) })
+        self.write(|e| e.gl_draw_texs_oes(x, y, z, width, height))
     }
     fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_texsv_oes((coords.as_ptr(), coords.len())) })
     }
     fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_texx_oes(x, y, z, width, height) })
+        self.write(|e| e.gl_draw_texx_oes(x, y, z, width, height))
     }
     fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_draw_texxv_oes((coords.as_ptr(), coords.len())) })
     }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_transform_feedback(mode, id) })
+        self.write(|e| e.gl_draw_transform_feedback(mode, id))
     }
     fn gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instancecount: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_transform_feedback_instanced(mode, id, instancecount) })
+        self.write(|e| e.gl_draw_transform_feedback_instanced(mode, id, instancecount))
     }
     fn gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_transform_feedback_stream(mode, id, stream) })
+        self.write(|e| e.gl_draw_transform_feedback_stream(mode, id, stream))
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount) })
+        self.write(|e| e.gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount))
     }
     fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_egl_image_target_renderbuffer_storage_oes(target, image) })
+        self.write(|e| e.gl_egl_image_target_renderbuffer_storage_oes(target, image))
     }
     fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_egl_image_target_tex_storage_ext(target, image, (attributes.as_ptr(), attributes.len())) })
     }
     fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_egl_image_target_texture2does(target, image) })
+        self.write(|e| e.gl_egl_image_target_texture2does(target, image))
     }
     fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_egl_image_target_texture_storage_ext(texture, image, (attributes.as_ptr(), attributes.len())) })
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_edge_flag(flag) })
+        self.write(|e| e.gl_edge_flag(flag))
     }
     fn gl_edge_flag_pointer(&mut self, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_edge_flag_pointer(stride, pointer) })
+        self.write(|e| e.gl_edge_flag_pointer(stride, pointer))
     }
     fn gl_edge_flag_pointer_ext(&mut self, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_edge_flag_pointer_ext(stride, count, pointer) })
+        self.write(|e| e.gl_edge_flag_pointer_ext(stride, count, pointer))
     }
     fn gl_edge_flagv(&mut self, flag: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_edge_flagv((flag.as_ptr(), flag.len())) })
     }
     fn gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_enable(cap) })
+        self.write(|e| e.gl_enable(cap))
     }
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_enable_client_state(array) })
+        self.write(|e| e.gl_enable_client_state(array))
     }
     fn gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_enable_vertex_attrib_array(index) })
+        self.write(|e| e.gl_enable_vertex_attrib_array(index))
     }
     fn gl_enablei(&mut self, target: u32, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_enablei(target, index) })
+        self.write(|e| e.gl_enablei(target, index))
     }
     fn gl_end(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end() })
+        self.write(|e| e.gl_end())
     }
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_conditional_render() })
+        self.write(|e| e.gl_end_conditional_render())
     }
     fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_fragment_shader_ati() })
+        self.write(|e| e.gl_end_fragment_shader_ati())
     }
     fn gl_end_list(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_list() })
+        self.write(|e| e.gl_end_list())
     }
     fn gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_query(target) })
+        self.write(|e| e.gl_end_query(target))
     }
     fn gl_end_query_ext(&mut self, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_query_ext(target) })
+        self.write(|e| e.gl_end_query_ext(target))
     }
     fn gl_end_query_indexed(&mut self, target: u32, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_query_indexed(target, index) })
+        self.write(|e| e.gl_end_query_indexed(target, index))
     }
     fn gl_end_transform_feedback(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_end_transform_feedback() })
+        self.write(|e| e.gl_end_transform_feedback())
     }
     fn gl_eval_coord1d(&mut self, u: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_coord1d(u) })
+        self.write(|e| e.gl_eval_coord1d(u))
     }
     fn gl_eval_coord1dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_eval_coord1dv((u.as_ptr(), u.len())) })
     }
     fn gl_eval_coord1f(&mut self, u: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_coord1f(u) })
+        self.write(|e| e.gl_eval_coord1f(u))
     }
     fn gl_eval_coord1fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_eval_coord1fv((u.as_ptr(), u.len())) })
     }
     fn gl_eval_coord2d(&mut self, u: f64, v: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_coord2d(u, v) })
+        self.write(|e| e.gl_eval_coord2d(u, v))
     }
     fn gl_eval_coord2dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_eval_coord2dv((u.as_ptr(), u.len())) })
     }
     fn gl_eval_coord2f(&mut self, u: f32, v: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_coord2f(u, v) })
+        self.write(|e| e.gl_eval_coord2f(u, v))
     }
     fn gl_eval_coord2fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_eval_coord2fv((u.as_ptr(), u.len())) })
     }
     fn gl_eval_mesh1(&mut self, mode: u32, i1: i32, i2: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_mesh1(mode, i1, i2) })
+        self.write(|e| e.gl_eval_mesh1(mode, i1, i2))
     }
     fn gl_eval_mesh2(&mut self, mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_mesh2(mode, i1, i2, j1, j2) })
+        self.write(|e| e.gl_eval_mesh2(mode, i1, i2, j1, j2))
     }
     fn gl_eval_point1(&mut self, i: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_point1(i) })
+        self.write(|e| e.gl_eval_point1(i))
     }
     fn gl_eval_point2(&mut self, i: i32, j: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_eval_point2(i, j) })
+        self.write(|e| e.gl_eval_point2(i, j))
     }
     fn gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_feedback_buffer(size, type_) })
+        self.write(|e| e.gl_feedback_buffer(size, type_))
     }
     fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fence_sync(condition, flags, name) })
+        self.write(|e| e.gl_fence_sync(condition, flags, name))
     }
     fn gl_fog_coord_pointer(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fog_coord_pointer(type_, stride, pointer) })
+        self.write(|e| e.gl_fog_coord_pointer(type_, stride, pointer))
     }
     fn gl_fog_coordd(&mut self, coord: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fog_coordd(coord) })
+        self.write(|e| e.gl_fog_coordd(coord))
     }
     fn gl_fog_coorddv(&mut self, coord: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_fog_coorddv((coord.as_ptr(), coord.len())) })
     }
     fn gl_fog_coordf(&mut self, coord: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fog_coordf(coord) })
+        self.write(|e| e.gl_fog_coordf(coord))
     }
     fn gl_fog_coordfv(&mut self, coord: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_fog_coordfv((coord.as_ptr(), coord.len())) })
     }
     fn gl_fogf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fogf(pname, param) })
+        self.write(|e| e.gl_fogf(pname, param))
     }
     fn gl_fogfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_fogfv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_fogi(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fogi(pname, param) })
+        self.write(|e| e.gl_fogi(pname, param))
     }
     fn gl_fogiv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_fogiv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_fogx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_fogx(pname, param) })
+        self.write(|e| e.gl_fogx(pname, param))
     }
     fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_fogxv(pname, (param.as_ptr(), param.len())) })
     }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_draw_buffer_ext(framebuffer, mode) })
+        self.write(|e| e.gl_framebuffer_draw_buffer_ext(framebuffer, mode))
     }
     fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.as_ptr(), bufs.len())) })
     }
     fn gl_framebuffer_fetch_barrier_ext(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_fetch_barrier_ext() })
+        self.write(|e| e.gl_framebuffer_fetch_barrier_ext())
     }
     fn gl_framebuffer_parameteri(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_parameteri(target, pname, param) })
+        self.write(|e| e.gl_framebuffer_parameteri(target, pname, param))
     }
     fn gl_framebuffer_parameteri_mesa(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_parameteri_mesa(target, pname, param) })
+        self.write(|e| e.gl_framebuffer_parameteri_mesa(target, pname, param))
     }
     fn gl_framebuffer_read_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_read_buffer_ext(framebuffer, mode) })
+        self.write(|e| e.gl_framebuffer_read_buffer_ext(framebuffer, mode))
     }
     fn gl_framebuffer_renderbuffer(
         &mut self,
@@ -2570,8 +2308,7 @@ impl Commands for Pack {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_renderbuffer(target, attachment, renderbuffertarget, renderbuffer) })
+        self.write(|e| e.gl_framebuffer_renderbuffer(target, attachment, renderbuffertarget, renderbuffer))
     }
     fn gl_framebuffer_renderbuffer_oes(
         &mut self,
@@ -2580,24 +2317,19 @@ impl Commands for Pack {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_renderbuffer_oes(target, attachment, renderbuffertarget, renderbuffer) })
+        self.write(|e| e.gl_framebuffer_renderbuffer_oes(target, attachment, renderbuffertarget, renderbuffer))
     }
     fn gl_framebuffer_texture(&mut self, target: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture(target, attachment, texture, level) })
+        self.write(|e| e.gl_framebuffer_texture(target, attachment, texture, level))
     }
     fn gl_framebuffer_texture1d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture1d(target, attachment, textarget, texture, level) })
+        self.write(|e| e.gl_framebuffer_texture1d(target, attachment, textarget, texture, level))
     }
     fn gl_framebuffer_texture2d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture2d(target, attachment, textarget, texture, level) })
+        self.write(|e| e.gl_framebuffer_texture2d(target, attachment, textarget, texture, level))
     }
     fn gl_framebuffer_texture2does(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture2does(target, attachment, textarget, texture, level) })
+        self.write(|e| e.gl_framebuffer_texture2does(target, attachment, textarget, texture, level))
     }
     fn gl_framebuffer_texture3d(
         &mut self,
@@ -2608,8 +2340,7 @@ impl Commands for Pack {
         level: i32,
         zoffset: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture3d(target, attachment, textarget, texture, level, zoffset) })
+        self.write(|e| e.gl_framebuffer_texture3d(target, attachment, textarget, texture, level, zoffset))
     }
     fn gl_framebuffer_texture3does(
         &mut self,
@@ -2620,12 +2351,10 @@ impl Commands for Pack {
         level: i32,
         zoffset: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture3does(target, attachment, textarget, texture, level, zoffset) })
+        self.write(|e| e.gl_framebuffer_texture3does(target, attachment, textarget, texture, level, zoffset))
     }
     fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture_layer(target, attachment, texture, level, layer) })
+        self.write(|e| e.gl_framebuffer_texture_layer(target, attachment, texture, level, layer))
     }
     fn gl_framebuffer_texture_multiview_ovr(
         &mut self,
@@ -2636,112 +2365,95 @@ impl Commands for Pack {
         base_view_index: i32,
         num_views: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views) })
+        self.write(|e| e.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views))
     }
     fn gl_front_face(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_front_face(mode) })
+        self.write(|e| e.gl_front_face(mode))
     }
     fn gl_frustum(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_frustum(left, right, bottom, top, z_near, z_far) })
+        self.write(|e| e.gl_frustum(left, right, bottom, top, z_near, z_far))
     }
     fn gl_frustumf(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_frustumf(l, r, b, t, n, f) })
+        self.write(|e| e.gl_frustumf(l, r, b, t, n, f))
     }
     fn gl_frustumf_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_frustumf_oes(l, r, b, t, n, f) })
+        self.write(|e| e.gl_frustumf_oes(l, r, b, t, n, f))
     }
     fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_frustumx(l, r, b, t, n, f) })
+        self.write(|e| e.gl_frustumx(l, r, b, t, n, f))
     }
     fn gl_gen_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_buffers((names.as_ptr(), names.len())) })
     }
     fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_gen_fragment_shaders_ati(first, range) })
+        self.write(|e| e.gl_gen_fragment_shaders_ati(first, range))
     }
     fn gl_gen_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_framebuffers((names.as_ptr(), names.len())) })
     }
     fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_gen_framebuffers_oes(n, framebuffers_count) })
+        self.ask(reply, |e| e.gl_gen_framebuffers_oes(n, framebuffers_count))
     }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_program_pipelines((names.as_ptr(), names.len())) })
     }
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_gen_program_pipelines_ext(n, pipelines_count) })
+        self.ask(reply, |e| e.gl_gen_program_pipelines_ext(n, pipelines_count))
     }
     fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_programs_arb((names.as_ptr(), names.len())) })
     }
     fn gl_gen_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_queries((names.as_ptr(), names.len())) })
     }
     fn gl_gen_queries_ext(&mut self, n: i32, ids_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_gen_queries_ext(n, ids_count) })
+        self.ask(reply, |e| e.gl_gen_queries_ext(n, ids_count))
     }
     fn gl_gen_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_renderbuffers((names.as_ptr(), names.len())) })
     }
     fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_gen_renderbuffers_oes(n, renderbuffers_count) })
+        self.ask(reply, |e| e.gl_gen_renderbuffers_oes(n, renderbuffers_count))
     }
     fn gl_gen_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_samplers((names.as_ptr(), names.len())) })
     }
     fn gl_gen_textures(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_textures((names.as_ptr(), names.len())) })
     }
     fn gl_gen_textures_ext(&mut self, n: i32, textures_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_gen_textures_ext(n, textures_count) })
+        self.ask(reply, |e| e.gl_gen_textures_ext(n, textures_count))
     }
     fn gl_gen_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_transform_feedbacks((names.as_ptr(), names.len())) })
     }
     fn gl_gen_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_gen_vertex_arrays((names.as_ptr(), names.len())) })
     }
     fn gl_generate_mipmap(&mut self, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_generate_mipmap(target) })
+        self.write(|e| e.gl_generate_mipmap(target))
     }
     fn gl_generate_mipmap_oes(&mut self, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_generate_mipmap_oes(target) })
+        self.write(|e| e.gl_generate_mipmap_oes(target))
     }
     fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_generate_multi_tex_mipmap_ext(texunit, target) })
+        self.write(|e| e.gl_generate_multi_tex_mipmap_ext(texunit, target))
     }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_generate_texture_mipmap(texture) })
+        self.write(|e| e.gl_generate_texture_mipmap(texture))
     }
     fn gl_generate_texture_mipmap_ext(&mut self, texture: u32, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_generate_texture_mipmap_ext(texture, target) })
+        self.write(|e| e.gl_generate_texture_mipmap_ext(texture, target))
     }
     fn gl_get_active_atomic_counter_bufferiv(
         &mut self,
@@ -2751,8 +2463,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_atomic_counter_bufferiv(program, buffer_index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_active_atomic_counter_bufferiv(program, buffer_index, pname, params_count))
     }
     fn gl_get_active_attrib(
         &mut self,
@@ -2765,8 +2476,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_attrib(program, index, buf_size, length_count, size_count, type_count, name_count) })
+        self.ask(reply, |e| e.gl_get_active_attrib(program, index, buf_size, length_count, size_count, type_count, name_count))
     }
     fn gl_get_active_subroutine_name(
         &mut self,
@@ -2778,8 +2488,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_subroutine_name(program, shadertype, index, buf_size, length_count, name_count) })
+        self.ask(reply, |e| e.gl_get_active_subroutine_name(program, shadertype, index, buf_size, length_count, name_count))
     }
     fn gl_get_active_subroutine_uniform_name(
         &mut self,
@@ -2791,10 +2500,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
-            e.gl_get_active_subroutine_uniform_name(program, shadertype, index, buf_size, length_count, name_count)
-        })
+        self.ask(reply, |e| e.gl_get_active_subroutine_uniform_name(program, shadertype, index, buf_size, length_count, name_count))
     }
     fn gl_get_active_subroutine_uniformiv(
         &mut self,
@@ -2805,8 +2511,7 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_subroutine_uniformiv(program, shadertype, index, pname, values_count) })
+        self.ask(reply, |e| e.gl_get_active_subroutine_uniformiv(program, shadertype, index, pname, values_count))
     }
     fn gl_get_active_uniform(
         &mut self,
@@ -2819,8 +2524,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_uniform(program, index, buf_size, length_count, size_count, type_count, name_count) })
+        self.ask(reply, |e| e.gl_get_active_uniform(program, index, buf_size, length_count, size_count, type_count, name_count))
     }
     fn gl_get_active_uniform_block_name(
         &mut self,
@@ -2831,8 +2535,7 @@ impl Commands for Pack {
         uniform_block_name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
+        self.ask(reply, |e| {
             e.gl_get_active_uniform_block_name(program, uniform_block_index, buf_size, length_count, uniform_block_name_count)
         })
     }
@@ -2844,8 +2547,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_uniform_blockiv(program, uniform_block_index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_active_uniform_blockiv(program, uniform_block_index, pname, params_count))
     }
     fn gl_get_active_uniform_name(
         &mut self,
@@ -2856,8 +2558,7 @@ impl Commands for Pack {
         uniform_name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_active_uniform_name(program, uniform_index, buf_size, length_count, uniform_name_count) })
+        self.ask(reply, |e| e.gl_get_active_uniform_name(program, uniform_index, buf_size, length_count, uniform_name_count))
     }
     fn gl_get_active_uniformsiv(
         &mut self,
@@ -2868,7 +2569,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe {
             e.gl_get_active_uniformsiv(program, uniform_count, (uniform_indices.as_ptr(), uniform_indices.len()), pname, params_count)
         })
@@ -2881,52 +2582,41 @@ impl Commands for Pack {
         obj_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_attached_objects_arb(container_obj, max_count, count_count, obj_count) })
+        self.ask(reply, |e| e.gl_get_attached_objects_arb(container_obj, max_count, count_count, obj_count))
     }
     fn gl_get_attached_shaders(&mut self, program: u32, max_count: i32, shaders_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_attached_shaders(program, max_count, shaders_count) })
+        self.ask(reply, |e| e.gl_get_attached_shaders(program, max_count, shaders_count))
     }
     fn gl_get_attrib_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_attrib_location(program, (name.as_ptr(), name.len()), answer_count) })
     }
     fn gl_get_booleani_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_booleani_v(target, index, data_count) })
+        self.ask(reply, |e| e.gl_get_booleani_v(target, index, data_count))
     }
     fn gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_booleanv(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_booleanv(pname, data_count))
     }
     fn gl_get_buffer_parameteri64v(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_buffer_parameteri64v(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_buffer_parameteri64v(target, pname, params_count))
     }
     fn gl_get_buffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_buffer_parameteriv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_buffer_parameteriv(target, pname, params_count))
     }
     fn gl_get_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_buffer_sub_data(target, offset, size, data_count) })
+        self.ask(reply, |e| e.gl_get_buffer_sub_data(target, offset, size, data_count))
     }
     fn gl_get_clip_plane(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_clip_plane(plane, equation_count) })
+        self.ask(reply, |e| e.gl_get_clip_plane(plane, equation_count))
     }
     fn gl_get_clip_planef(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_clip_planef(plane, equation_count) })
+        self.ask(reply, |e| e.gl_get_clip_planef(plane, equation_count))
     }
     fn gl_get_clip_planef_oes(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_clip_planef_oes(plane, equation_count) })
+        self.ask(reply, |e| e.gl_get_clip_planef_oes(plane, equation_count))
     }
     fn gl_get_clip_planex(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_clip_planex(plane, equation_count) })
+        self.ask(reply, |e| e.gl_get_clip_planex(plane, equation_count))
     }
     fn gl_get_compressed_multi_tex_image_ext(
         &mut self,
@@ -2937,12 +2627,10 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_compressed_multi_tex_image_ext(texunit, target, level, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_compressed_multi_tex_image_ext(texunit, target, level, offset, extent_count))
     }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_compressed_tex_image(target, level, extent_count) })
+        self.ask(reply, |e| e.gl_get_compressed_tex_image(target, level, extent_count))
     }
     fn gl_get_compressed_texture_image(
         &mut self,
@@ -2953,8 +2641,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_compressed_texture_image(texture, target, level, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_compressed_texture_image(texture, target, level, offset, extent_count))
     }
     fn gl_get_compressed_texture_image_ext(
         &mut self,
@@ -2965,8 +2652,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_compressed_texture_image_ext(texture, target, level, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_compressed_texture_image_ext(texture, target, level, offset, extent_count))
     }
     fn gl_get_compressed_texture_sub_image(
         &mut self,
@@ -2983,45 +2669,37 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
+        self.ask(reply, |e| {
             e.gl_get_compressed_texture_sub_image(texture, target, level, x, y, z, width, height, depth, offset, extent_count)
         })
     }
     fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_debug_message_log(count, size, texts, messages_count) })
+        self.ask(reply, |e| e.gl_get_debug_message_log(count, size, texts, messages_count))
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_doublei_v(target, index, data_count) })
+        self.ask(reply, |e| e.gl_get_doublei_v(target, index, data_count))
     }
     fn gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_doublev(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_doublev(pname, data_count))
     }
     fn gl_get_fixedv(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_fixedv(pname, params_count) })
+        self.ask(reply, |e| e.gl_get_fixedv(pname, params_count))
     }
     fn gl_get_fixedv_oes(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_fixedv_oes(pname, params_count) })
+        self.ask(reply, |e| e.gl_get_fixedv_oes(pname, params_count))
     }
     fn gl_get_floati_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_floati_v(target, index, data_count) })
+        self.ask(reply, |e| e.gl_get_floati_v(target, index, data_count))
     }
     fn gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_floatv(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_floatv(pname, data_count))
     }
     fn gl_get_frag_data_index(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_frag_data_index(program, (name.as_ptr(), name.len())) })
     }
     fn gl_get_frag_data_location(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_frag_data_location(program, (name.as_ptr(), name.len())) })
     }
     fn gl_get_framebuffer_attachment_parameteriv(
@@ -3032,8 +2710,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_framebuffer_attachment_parameteriv(target, attachment, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_framebuffer_attachment_parameteriv(target, attachment, pname, params_count))
     }
     fn gl_get_framebuffer_attachment_parameteriv_oes(
         &mut self,
@@ -3043,12 +2720,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_framebuffer_attachment_parameteriv_oes(target, attachment, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_framebuffer_attachment_parameteriv_oes(target, attachment, pname, params_count))
     }
     fn gl_get_framebuffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_framebuffer_parameteriv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_framebuffer_parameteriv(target, pname, params_count))
     }
     fn gl_get_framebuffer_parameteriv_ext(
         &mut self,
@@ -3057,24 +2732,19 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_framebuffer_parameteriv_ext(framebuffer, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_framebuffer_parameteriv_ext(framebuffer, pname, params_count))
     }
     fn gl_get_framebuffer_parameteriv_mesa(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_framebuffer_parameteriv_mesa(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_framebuffer_parameteriv_mesa(target, pname, params_count))
     }
     fn gl_get_graphics_reset_status(&mut self, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_graphics_reset_status() })
+        self.ask(reply, |e| e.gl_get_graphics_reset_status())
     }
     fn gl_get_graphics_reset_status_arb(&mut self, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_graphics_reset_status_arb() })
+        self.ask(reply, |e| e.gl_get_graphics_reset_status_arb())
     }
     fn gl_get_handle_arb(&mut self, pname: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_handle_arb(pname) })
+        self.ask(reply, |e| e.gl_get_handle_arb(pname))
     }
     fn gl_get_info_log_arb(
         &mut self,
@@ -3084,24 +2754,19 @@ impl Commands for Pack {
         info_log_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_info_log_arb(obj, max_length, length_count, info_log_count) })
+        self.ask(reply, |e| e.gl_get_info_log_arb(obj, max_length, length_count, info_log_count))
     }
     fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_integer64i_v(target, index, data_count) })
+        self.ask(reply, |e| e.gl_get_integer64i_v(target, index, data_count))
     }
     fn gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_integer64v(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_integer64v(pname, data_count))
     }
     fn gl_get_integeri_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_integeri_v(target, index, data_count) })
+        self.ask(reply, |e| e.gl_get_integeri_v(target, index, data_count))
     }
     fn gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_integerv(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_integerv(pname, data_count))
     }
     fn gl_get_internalformati64v(
         &mut self,
@@ -3112,8 +2777,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_internalformati64v(target, internalformat, pname, count, params_count) })
+        self.ask(reply, |e| e.gl_get_internalformati64v(target, internalformat, pname, count, params_count))
     }
     fn gl_get_internalformativ(
         &mut self,
@@ -3124,44 +2788,34 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_internalformativ(target, internalformat, pname, count, params_count) })
+        self.ask(reply, |e| e.gl_get_internalformativ(target, internalformat, pname, count, params_count))
     }
     fn gl_get_lightfv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_lightfv(light, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_lightfv(light, pname, params_count))
     }
     fn gl_get_lightiv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_lightiv(light, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_lightiv(light, pname, params_count))
     }
     fn gl_get_lightxv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_lightxv(light, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_lightxv(light, pname, params_count))
     }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_mapdv(target, query, v_count) })
+        self.ask(reply, |e| e.gl_get_mapdv(target, query, v_count))
     }
     fn gl_get_mapfv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_mapfv(target, query, v_count) })
+        self.ask(reply, |e| e.gl_get_mapfv(target, query, v_count))
     }
     fn gl_get_mapiv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_mapiv(target, query, v_count) })
+        self.ask(reply, |e| e.gl_get_mapiv(target, query, v_count))
     }
     fn gl_get_materialfv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_materialfv(face, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_materialfv(face, pname, params_count))
     }
     fn gl_get_materialiv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_materialiv(face, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_materialiv(face, pname, params_count))
     }
     fn gl_get_materialxv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_materialxv(face, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_materialxv(face, pname, params_count))
     }
     fn gl_get_multi_tex_envfv_ext(
         &mut self,
@@ -3171,8 +2825,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_envfv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_envfv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multi_tex_enviv_ext(
         &mut self,
@@ -3182,8 +2835,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_enviv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_enviv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multi_tex_gendv_ext(
         &mut self,
@@ -3193,8 +2845,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_gendv_ext(texunit, coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_gendv_ext(texunit, coord, pname, params_count))
     }
     fn gl_get_multi_tex_genfv_ext(
         &mut self,
@@ -3204,8 +2855,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_genfv_ext(texunit, coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_genfv_ext(texunit, coord, pname, params_count))
     }
     fn gl_get_multi_tex_geniv_ext(
         &mut self,
@@ -3215,8 +2865,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_geniv_ext(texunit, coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_geniv_ext(texunit, coord, pname, params_count))
     }
     fn gl_get_multi_tex_image_ext(
         &mut self,
@@ -3229,8 +2878,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_image_ext(texunit, target, level, format, type_, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_image_ext(texunit, target, level, format, type_, offset, extent_count))
     }
     fn gl_get_multi_tex_level_parameterfv_ext(
         &mut self,
@@ -3241,8 +2889,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_level_parameterfv_ext(texunit, target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_level_parameterfv_ext(texunit, target, level, pname, params_count))
     }
     fn gl_get_multi_tex_level_parameteriv_ext(
         &mut self,
@@ -3253,8 +2900,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_level_parameteriv_ext(texunit, target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_level_parameteriv_ext(texunit, target, level, pname, params_count))
     }
     fn gl_get_multi_tex_parameter_iiv_ext(
         &mut self,
@@ -3264,8 +2910,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_parameter_iiv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_parameter_iiv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multi_tex_parameter_iuiv_ext(
         &mut self,
@@ -3275,8 +2920,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_parameter_iuiv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_parameter_iuiv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multi_tex_parameterfv_ext(
         &mut self,
@@ -3286,8 +2930,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_parameterfv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_parameterfv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multi_tex_parameteriv_ext(
         &mut self,
@@ -3297,12 +2940,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multi_tex_parameteriv_ext(texunit, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_multi_tex_parameteriv_ext(texunit, target, pname, params_count))
     }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_multisamplefv(pname, index, val_count) })
+        self.ask(reply, |e| e.gl_get_multisamplefv(pname, index, val_count))
     }
     fn gl_get_named_framebuffer_attachment_parameteriv(
         &mut self,
@@ -3312,8 +2953,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_framebuffer_attachment_parameteriv(framebuffer, attachment, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_framebuffer_attachment_parameteriv(framebuffer, attachment, pname, params_count))
     }
     fn gl_get_named_framebuffer_attachment_parameteriv_ext(
         &mut self,
@@ -3323,8 +2963,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_framebuffer_attachment_parameteriv_ext(framebuffer, attachment, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_framebuffer_attachment_parameteriv_ext(framebuffer, attachment, pname, params_count))
     }
     fn gl_get_named_framebuffer_parameteriv(
         &mut self,
@@ -3333,8 +2972,7 @@ impl Commands for Pack {
         param_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_framebuffer_parameteriv(framebuffer, pname, param_count) })
+        self.ask(reply, |e| e.gl_get_named_framebuffer_parameteriv(framebuffer, pname, param_count))
     }
     fn gl_get_named_framebuffer_parameteriv_ext(
         &mut self,
@@ -3343,8 +2981,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_framebuffer_parameteriv_ext(framebuffer, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_framebuffer_parameteriv_ext(framebuffer, pname, params_count))
     }
     fn gl_get_named_program_local_parameterdv_ext(
         &mut self,
@@ -3354,8 +2991,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_program_local_parameterdv_ext(program, target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_named_program_local_parameterdv_ext(program, target, index, params_count))
     }
     fn gl_get_named_program_local_parameterfv_ext(
         &mut self,
@@ -3365,8 +3001,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_program_local_parameterfv_ext(program, target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_named_program_local_parameterfv_ext(program, target, index, params_count))
     }
     fn gl_get_named_program_string_ext(
         &mut self,
@@ -3376,8 +3011,7 @@ impl Commands for Pack {
         string_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_program_string_ext(program, target, pname, string_count) })
+        self.ask(reply, |e| e.gl_get_named_program_string_ext(program, target, pname, string_count))
     }
     fn gl_get_named_programiv_ext(
         &mut self,
@@ -3387,8 +3021,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_programiv_ext(program, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_programiv_ext(program, target, pname, params_count))
     }
     fn gl_get_named_renderbuffer_parameteriv(
         &mut self,
@@ -3397,8 +3030,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_renderbuffer_parameteriv(renderbuffer, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_renderbuffer_parameteriv(renderbuffer, pname, params_count))
     }
     fn gl_get_named_renderbuffer_parameteriv_ext(
         &mut self,
@@ -3407,8 +3039,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_named_renderbuffer_parameteriv_ext(renderbuffer, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_named_renderbuffer_parameteriv_ext(renderbuffer, pname, params_count))
     }
     fn gl_get_named_string_arb(
         &mut self,
@@ -3418,11 +3049,11 @@ impl Commands for Pack {
         string_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_named_string_arb((name.as_ptr(), name.len()), size, stringlen_count, string_count) })
     }
     fn gl_get_named_stringiv_arb(&mut self, name: Slice<'_, u8>, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_named_stringiv_arb((name.as_ptr(), name.len()), pname, params_count) })
     }
     fn gl_get_object_label(
@@ -3434,8 +3065,7 @@ impl Commands for Pack {
         label_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_object_label(identifier, name, size, length_count, label_count) })
+        self.ask(reply, |e| e.gl_get_object_label(identifier, name, size, length_count, label_count))
     }
     fn gl_get_object_label_ext(
         &mut self,
@@ -3446,16 +3076,13 @@ impl Commands for Pack {
         label_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_object_label_ext(identifier, name, size, length_count, label_count) })
+        self.ask(reply, |e| e.gl_get_object_label_ext(identifier, name, size, length_count, label_count))
     }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_object_parameterfv_arb(obj, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_object_parameterfv_arb(obj, pname, params_count))
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_object_parameteriv_arb(obj, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_object_parameteriv_arb(obj, pname, params_count))
     }
     fn gl_get_object_ptr_label(
         &mut self,
@@ -3465,24 +3092,19 @@ impl Commands for Pack {
         label_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_object_ptr_label(ptr, size, length_count, label_count) })
+        self.ask(reply, |e| e.gl_get_object_ptr_label(ptr, size, length_count, label_count))
     }
     fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_pixel_mapfv(map, values_count) })
+        self.ask(reply, |e| e.gl_get_pixel_mapfv(map, values_count))
     }
     fn gl_get_pixel_mapuiv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_pixel_mapuiv(map, values_count) })
+        self.ask(reply, |e| e.gl_get_pixel_mapuiv(map, values_count))
     }
     fn gl_get_pixel_mapusv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_pixel_mapusv(map, values_count) })
+        self.ask(reply, |e| e.gl_get_pixel_mapusv(map, values_count))
     }
     fn gl_get_polygon_stipple(&mut self, mask_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_polygon_stipple(mask_count) })
+        self.ask(reply, |e| e.gl_get_polygon_stipple(mask_count))
     }
     fn gl_get_program_binary(
         &mut self,
@@ -3493,16 +3115,13 @@ impl Commands for Pack {
         binary_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_binary(program, buf_size, length_count, binary_format_count, binary_count) })
+        self.ask(reply, |e| e.gl_get_program_binary(program, buf_size, length_count, binary_format_count, binary_count))
     }
     fn gl_get_program_env_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_env_parameterdv_arb(target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_program_env_parameterdv_arb(target, index, params_count))
     }
     fn gl_get_program_env_parameterfv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_env_parameterfv_arb(target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_program_env_parameterfv_arb(target, index, params_count))
     }
     fn gl_get_program_info_log(
         &mut self,
@@ -3512,8 +3131,7 @@ impl Commands for Pack {
         info_log_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_info_log(program, buf_size, length_count, info_log_count) })
+        self.ask(reply, |e| e.gl_get_program_info_log(program, buf_size, length_count, info_log_count))
     }
     fn gl_get_program_interfaceiv(
         &mut self,
@@ -3523,16 +3141,13 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_interfaceiv(program, program_interface, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_program_interfaceiv(program, program_interface, pname, params_count))
     }
     fn gl_get_program_local_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_local_parameterdv_arb(target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_program_local_parameterdv_arb(target, index, params_count))
     }
     fn gl_get_program_local_parameterfv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_local_parameterfv_arb(target, index, params_count) })
+        self.ask(reply, |e| e.gl_get_program_local_parameterfv_arb(target, index, params_count))
     }
     fn gl_get_program_pipeline_info_log(
         &mut self,
@@ -3542,8 +3157,7 @@ impl Commands for Pack {
         info_log_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_pipeline_info_log(pipeline, buf_size, length_count, info_log_count) })
+        self.ask(reply, |e| e.gl_get_program_pipeline_info_log(pipeline, buf_size, length_count, info_log_count))
     }
     fn gl_get_program_pipeline_info_log_ext(
         &mut self,
@@ -3553,16 +3167,13 @@ impl Commands for Pack {
         info_log_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_pipeline_info_log_ext(pipeline, buf_size, length_count, info_log_count) })
+        self.ask(reply, |e| e.gl_get_program_pipeline_info_log_ext(pipeline, buf_size, length_count, info_log_count))
     }
     fn gl_get_program_pipelineiv(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_pipelineiv(pipeline, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_program_pipelineiv(pipeline, pname, params_count))
     }
     fn gl_get_program_pipelineiv_ext(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_pipelineiv_ext(pipeline, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_program_pipelineiv_ext(pipeline, pname, params_count))
     }
     fn gl_get_program_resource_index(
         &mut self,
@@ -3571,7 +3182,7 @@ impl Commands for Pack {
         name: Slice<'_, u8>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_program_resource_index(program, program_interface, (name.as_ptr(), name.len())) })
     }
     fn gl_get_program_resource_location(
@@ -3581,7 +3192,7 @@ impl Commands for Pack {
         name: Slice<'_, u8>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_program_resource_location(program, program_interface, (name.as_ptr(), name.len())) })
     }
     fn gl_get_program_resource_location_index(
@@ -3591,7 +3202,7 @@ impl Commands for Pack {
         name: Slice<'_, u8>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_program_resource_location_index(program, program_interface, (name.as_ptr(), name.len())) })
     }
     fn gl_get_program_resource_location_index_ext(
@@ -3601,7 +3212,7 @@ impl Commands for Pack {
         name: Slice<'_, u8>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe {
             e.gl_get_program_resource_location_index_ext(program, program_interface, (name.as_ptr(), name.len()))
         })
@@ -3616,10 +3227,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
-            e.gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name_count)
-        })
+        self.ask(reply, |e| e.gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name_count))
     }
     fn gl_get_program_resourceiv(
         &mut self,
@@ -3633,7 +3241,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe {
             e.gl_get_program_resourceiv(
                 program,
@@ -3655,92 +3263,70 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_stageiv(program, shadertype, pname, values_count) })
+        self.ask(reply, |e| e.gl_get_program_stageiv(program, shadertype, pname, values_count))
     }
     fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_program_string_arb(target, pname, string_count) })
+        self.ask(reply, |e| e.gl_get_program_string_arb(target, pname, string_count))
     }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_programiv(program, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_programiv(program, pname, params_count))
     }
     fn gl_get_programiv_arb(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_programiv_arb(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_programiv_arb(target, pname, params_count))
     }
     fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_get_query_buffer_objecti64v(id, buffer, pname, offset) })
+        self.write(|e| e.gl_get_query_buffer_objecti64v(id, buffer, pname, offset))
     }
     fn gl_get_query_buffer_objectiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_get_query_buffer_objectiv(id, buffer, pname, offset) })
+        self.write(|e| e.gl_get_query_buffer_objectiv(id, buffer, pname, offset))
     }
     fn gl_get_query_buffer_objectui64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_get_query_buffer_objectui64v(id, buffer, pname, offset) })
+        self.write(|e| e.gl_get_query_buffer_objectui64v(id, buffer, pname, offset))
     }
     fn gl_get_query_buffer_objectuiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_get_query_buffer_objectuiv(id, buffer, pname, offset) })
+        self.write(|e| e.gl_get_query_buffer_objectuiv(id, buffer, pname, offset))
     }
     fn gl_get_query_indexediv(&mut self, target: u32, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_indexediv(target, index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_indexediv(target, index, pname, params_count))
     }
     fn gl_get_query_objecti64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_objecti64v(id, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_objecti64v(id, pname, params_count))
     }
     fn gl_get_query_objectiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_objectiv(id, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_objectiv(id, pname, params_count))
     }
     fn gl_get_query_objectui64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_objectui64v(id, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_objectui64v(id, pname, params_count))
     }
     fn gl_get_query_objectuiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_objectuiv(id, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_objectuiv(id, pname, params_count))
     }
     fn gl_get_query_objectuiv_ext(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_query_objectuiv_ext(id, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_query_objectuiv_ext(id, pname, params_count))
     }
     fn gl_get_queryiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_queryiv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_queryiv(target, pname, params_count))
     }
     fn gl_get_queryiv_ext(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_queryiv_ext(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_queryiv_ext(target, pname, params_count))
     }
     fn gl_get_renderbuffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_renderbuffer_parameteriv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_renderbuffer_parameteriv(target, pname, params_count))
     }
     fn gl_get_renderbuffer_parameteriv_oes(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_renderbuffer_parameteriv_oes(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_renderbuffer_parameteriv_oes(target, pname, params_count))
     }
     fn gl_get_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_sampler_parameter_iiv(sampler, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_sampler_parameter_iiv(sampler, pname, params_count))
     }
     fn gl_get_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_sampler_parameter_iuiv(sampler, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_sampler_parameter_iuiv(sampler, pname, params_count))
     }
     fn gl_get_sampler_parameterfv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_sampler_parameterfv(sampler, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_sampler_parameterfv(sampler, pname, params_count))
     }
     fn gl_get_sampler_parameteriv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_sampler_parameteriv(sampler, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_sampler_parameteriv(sampler, pname, params_count))
     }
     fn gl_get_shader_info_log(
         &mut self,
@@ -3750,8 +3336,7 @@ impl Commands for Pack {
         info_log_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_shader_info_log(shader, buf_size, length_count, info_log_count) })
+        self.ask(reply, |e| e.gl_get_shader_info_log(shader, buf_size, length_count, info_log_count))
     }
     fn gl_get_shader_precision_format(
         &mut self,
@@ -3761,8 +3346,7 @@ impl Commands for Pack {
         precision_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_shader_precision_format(shadertype, precisiontype, range_count, precision_count) })
+        self.ask(reply, |e| e.gl_get_shader_precision_format(shadertype, precisiontype, range_count, precision_count))
     }
     fn gl_get_shader_source(
         &mut self,
@@ -3772,15 +3356,13 @@ impl Commands for Pack {
         source_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_shader_source(shader, buf_size, length_count, source_count) })
+        self.ask(reply, |e| e.gl_get_shader_source(shader, buf_size, length_count, source_count))
     }
     fn gl_get_shaderiv(&mut self, shader: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_shaderiv(shader, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_shaderiv(shader, pname, params_count))
     }
     fn gl_get_subroutine_index(&mut self, program: u32, shadertype: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_subroutine_index(program, shadertype, (name.as_ptr(), name.len())) })
     }
     fn gl_get_subroutine_uniform_location(
@@ -3790,7 +3372,7 @@ impl Commands for Pack {
         name: Slice<'_, u8>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_subroutine_uniform_location(program, shadertype, (name.as_ptr(), name.len())) })
     }
     fn gl_get_synciv(
@@ -3802,44 +3384,34 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_synciv(sync, pname, count, length_count, values_count) })
+        self.ask(reply, |e| e.gl_get_synciv(sync, pname, count, length_count, values_count))
     }
     fn gl_get_tex_envfv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_envfv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_envfv(target, pname, params_count))
     }
     fn gl_get_tex_enviv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_enviv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_enviv(target, pname, params_count))
     }
     fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_envxv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_envxv(target, pname, params_count))
     }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_gendv(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_gendv(coord, pname, params_count))
     }
     fn gl_get_tex_genfv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_genfv(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_genfv(coord, pname, params_count))
     }
     fn gl_get_tex_genfv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_genfv_oes(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_genfv_oes(coord, pname, params_count))
     }
     fn gl_get_tex_geniv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_geniv(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_geniv(coord, pname, params_count))
     }
     fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_geniv_oes(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_geniv_oes(coord, pname, params_count))
     }
     fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_genxv_oes(coord, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_genxv_oes(coord, pname, params_count))
     }
     fn gl_get_tex_image(
         &mut self,
@@ -3850,8 +3422,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_image(target, level, format, type_, extent_count) })
+        self.ask(reply, |e| e.gl_get_tex_image(target, level, format, type_, extent_count))
     }
     fn gl_get_tex_level_parameterfv(
         &mut self,
@@ -3861,8 +3432,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_level_parameterfv(target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_level_parameterfv(target, level, pname, params_count))
     }
     fn gl_get_tex_level_parameteriv(
         &mut self,
@@ -3872,28 +3442,22 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_level_parameteriv(target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_level_parameteriv(target, level, pname, params_count))
     }
     fn gl_get_tex_parameter_iiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_parameter_iiv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_parameter_iiv(target, pname, params_count))
     }
     fn gl_get_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_parameter_iuiv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_parameter_iuiv(target, pname, params_count))
     }
     fn gl_get_tex_parameterfv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_parameterfv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_parameterfv(target, pname, params_count))
     }
     fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_parameteriv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_parameteriv(target, pname, params_count))
     }
     fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_tex_parameterxv(target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_tex_parameterxv(target, pname, params_count))
     }
     fn gl_get_texture_image(
         &mut self,
@@ -3906,8 +3470,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_image(texture, target, level, format, type_, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_texture_image(texture, target, level, format, type_, offset, extent_count))
     }
     fn gl_get_texture_image_ext(
         &mut self,
@@ -3920,8 +3483,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_image_ext(texture, target, level, format, type_, offset, extent_count) })
+        self.ask(reply, |e| e.gl_get_texture_image_ext(texture, target, level, format, type_, offset, extent_count))
     }
     fn gl_get_texture_level_parameterfv(
         &mut self,
@@ -3931,8 +3493,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_level_parameterfv(texture, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_level_parameterfv(texture, level, pname, params_count))
     }
     fn gl_get_texture_level_parameterfv_ext(
         &mut self,
@@ -3943,8 +3504,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_level_parameterfv_ext(texture, target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_level_parameterfv_ext(texture, target, level, pname, params_count))
     }
     fn gl_get_texture_level_parameteriv(
         &mut self,
@@ -3954,8 +3514,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_level_parameteriv(texture, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_level_parameteriv(texture, level, pname, params_count))
     }
     fn gl_get_texture_level_parameteriv_ext(
         &mut self,
@@ -3966,12 +3525,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_level_parameteriv_ext(texture, target, level, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_level_parameteriv_ext(texture, target, level, pname, params_count))
     }
     fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameter_iiv(texture, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameter_iiv(texture, pname, params_count))
     }
     fn gl_get_texture_parameter_iiv_ext(
         &mut self,
@@ -3981,12 +3538,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameter_iiv_ext(texture, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameter_iiv_ext(texture, target, pname, params_count))
     }
     fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameter_iuiv(texture, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameter_iuiv(texture, pname, params_count))
     }
     fn gl_get_texture_parameter_iuiv_ext(
         &mut self,
@@ -3996,12 +3551,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameter_iuiv_ext(texture, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameter_iuiv_ext(texture, target, pname, params_count))
     }
     fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameterfv(texture, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameterfv(texture, pname, params_count))
     }
     fn gl_get_texture_parameterfv_ext(
         &mut self,
@@ -4011,12 +3564,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameterfv_ext(texture, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameterfv_ext(texture, target, pname, params_count))
     }
     fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameteriv(texture, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameteriv(texture, pname, params_count))
     }
     fn gl_get_texture_parameteriv_ext(
         &mut self,
@@ -4026,8 +3577,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_texture_parameteriv_ext(texture, target, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_texture_parameteriv_ext(texture, target, pname, params_count))
     }
     fn gl_get_texture_sub_image(
         &mut self,
@@ -4046,8 +3596,7 @@ impl Commands for Pack {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
+        self.ask(reply, |e| {
             e.gl_get_texture_sub_image(texture, target, level, x, y, z, width, height, depth, format, type_, offset, extent_count)
         })
     }
@@ -4062,10 +3611,7 @@ impl Commands for Pack {
         name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
-            e.gl_get_transform_feedback_varying(program, index, buf_size, length_count, size_count, type_count, name_count)
-        })
+        self.ask(reply, |e| e.gl_get_transform_feedback_varying(program, index, buf_size, length_count, size_count, type_count, name_count))
     }
     fn gl_get_transform_feedbacki64_v(
         &mut self,
@@ -4075,19 +3621,16 @@ impl Commands for Pack {
         param_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_transform_feedbacki64_v(xfb, pname, index, param_count) })
+        self.ask(reply, |e| e.gl_get_transform_feedbacki64_v(xfb, pname, index, param_count))
     }
     fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_transform_feedbacki_v(xfb, pname, index, param_count) })
+        self.ask(reply, |e| e.gl_get_transform_feedbacki_v(xfb, pname, index, param_count))
     }
     fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_transform_feedbackiv(xfb, pname, param_count) })
+        self.ask(reply, |e| e.gl_get_transform_feedbackiv(xfb, pname, param_count))
     }
     fn gl_get_uniform_block_index(&mut self, program: u32, uniform_block_name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_uniform_block_index(program, (uniform_block_name.as_ptr(), uniform_block_name.len())) })
     }
     fn gl_get_uniform_indices(
@@ -4098,68 +3641,54 @@ impl Commands for Pack {
         indices_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_uniform_indices(program, count, (names.as_ptr(), names.len()), indices_count) })
     }
     fn gl_get_uniform_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_get_uniform_location(program, (name.as_ptr(), name.len()), answer_count) })
     }
     fn gl_get_uniform_subroutineuiv(&mut self, shadertype: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniform_subroutineuiv(shadertype, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniform_subroutineuiv(shadertype, location, params_count))
     }
     fn gl_get_uniformdv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformdv(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformdv(program, location, params_count))
     }
     fn gl_get_uniformfv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformfv(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformfv(program, location, params_count))
     }
     fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformi64v_arb(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformi64v_arb(program, location, params_count))
     }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformiv(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformiv(program, location, params_count))
     }
     fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformui64v_arb(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformui64v_arb(program, location, params_count))
     }
     fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_uniformuiv(program, location, params_count) })
+        self.ask(reply, |e| e.gl_get_uniformuiv(program, location, params_count))
     }
     fn gl_get_unsigned_bytev_ext(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_unsigned_bytev_ext(pname, data_count) })
+        self.ask(reply, |e| e.gl_get_unsigned_bytev_ext(pname, data_count))
     }
     fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attrib_iiv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attrib_iiv(index, pname, params_count))
     }
     fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attrib_iuiv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attrib_iuiv(index, pname, params_count))
     }
     fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attrib_ldv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attrib_ldv(index, pname, params_count))
     }
     fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attribdv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attribdv(index, pname, params_count))
     }
     fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attribfv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attribfv(index, pname, params_count))
     }
     fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_get_vertex_attribiv(index, pname, params_count) })
+        self.ask(reply, |e| e.gl_get_vertex_attribiv(index, pname, params_count))
     }
     fn gl_getn_color_table(
         &mut self,
@@ -4170,8 +3699,7 @@ impl Commands for Pack {
         table_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_color_table(target, format, type_, buf_size, table_count) })
+        self.ask(reply, |e| e.gl_getn_color_table(target, format, type_, buf_size, table_count))
     }
     fn gl_getn_color_table_arb(
         &mut self,
@@ -4182,8 +3710,7 @@ impl Commands for Pack {
         table_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_color_table_arb(target, format, type_, buf_size, table_count) })
+        self.ask(reply, |e| e.gl_getn_color_table_arb(target, format, type_, buf_size, table_count))
     }
     fn gl_getn_convolution_filter(
         &mut self,
@@ -4194,8 +3721,7 @@ impl Commands for Pack {
         image_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_convolution_filter(target, format, type_, buf_size, image_count) })
+        self.ask(reply, |e| e.gl_getn_convolution_filter(target, format, type_, buf_size, image_count))
     }
     fn gl_getn_convolution_filter_arb(
         &mut self,
@@ -4206,8 +3732,7 @@ impl Commands for Pack {
         image_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_convolution_filter_arb(target, format, type_, buf_size, image_count) })
+        self.ask(reply, |e| e.gl_getn_convolution_filter_arb(target, format, type_, buf_size, image_count))
     }
     fn gl_getn_histogram(
         &mut self,
@@ -4219,8 +3744,7 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_histogram(target, reset, format, type_, buf_size, values_count) })
+        self.ask(reply, |e| e.gl_getn_histogram(target, reset, format, type_, buf_size, values_count))
     }
     fn gl_getn_histogram_arb(
         &mut self,
@@ -4232,8 +3756,7 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_histogram_arb(target, reset, format, type_, buf_size, values_count) })
+        self.ask(reply, |e| e.gl_getn_histogram_arb(target, reset, format, type_, buf_size, values_count))
     }
     fn gl_getn_minmax(
         &mut self,
@@ -4245,8 +3768,7 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_minmax(target, reset, format, type_, buf_size, values_count) })
+        self.ask(reply, |e| e.gl_getn_minmax(target, reset, format, type_, buf_size, values_count))
     }
     fn gl_getn_minmax_arb(
         &mut self,
@@ -4258,8 +3780,7 @@ impl Commands for Pack {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_minmax_arb(target, reset, format, type_, buf_size, values_count) })
+        self.ask(reply, |e| e.gl_getn_minmax_arb(target, reset, format, type_, buf_size, values_count))
     }
     fn gl_getn_separable_filter(
         &mut self,
@@ -4273,8 +3794,7 @@ impl Commands for Pack {
         span_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
+        self.ask(reply, |e| {
             e.gl_getn_separable_filter(target, format, type_, row_buf_size, row_count, column_buf_size, column_count, span_count)
         })
     }
@@ -4290,18 +3810,15 @@ impl Commands for Pack {
         span_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe {
+        self.ask(reply, |e| {
             e.gl_getn_separable_filter_arb(target, format, type_, row_buf_size, row_count, column_buf_size, column_count, span_count)
         })
     }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformdv(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformdv(program, location, buf_size, params_count))
     }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformfv(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformfv(program, location, buf_size, params_count))
     }
     fn gl_getn_uniformi64v_arb(
         &mut self,
@@ -4311,12 +3828,10 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformi64v_arb(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformi64v_arb(program, location, buf_size, params_count))
     }
     fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformiv(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformiv(program, location, buf_size, params_count))
     }
     fn gl_getn_uniformui64v_arb(
         &mut self,
@@ -4326,8 +3841,7 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformui64v_arb(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformui64v_arb(program, location, buf_size, params_count))
     }
     fn gl_getn_uniformuiv(
         &mut self,
@@ -4337,79 +3851,66 @@ impl Commands for Pack {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_getn_uniformuiv(program, location, buf_size, params_count) })
+        self.ask(reply, |e| e.gl_getn_uniformuiv(program, location, buf_size, params_count))
     }
     fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_hint(target, mode) })
+        self.write(|e| e.gl_hint(target, mode))
     }
     fn gl_index_mask(&mut self, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_index_mask(mask) })
+        self.write(|e| e.gl_index_mask(mask))
     }
     fn gl_index_pointer(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_index_pointer(type_, stride, pointer) })
+        self.write(|e| e.gl_index_pointer(type_, stride, pointer))
     }
     fn gl_index_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_index_pointer_ext(type_, stride, count, pointer) })
+        self.write(|e| e.gl_index_pointer_ext(type_, stride, count, pointer))
     }
     fn gl_indexd(&mut self, c: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_indexd(c) })
+        self.write(|e| e.gl_indexd(c))
     }
     fn gl_indexdv(&mut self, c: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_indexdv((c.as_ptr(), c.len())) })
     }
     fn gl_indexf(&mut self, c: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_indexf(c) })
+        self.write(|e| e.gl_indexf(c))
     }
     fn gl_indexfv(&mut self, c: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_indexfv((c.as_ptr(), c.len())) })
     }
     fn gl_indexi(&mut self, c: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_indexi(c) })
+        self.write(|e| e.gl_indexi(c))
     }
     fn gl_indexiv(&mut self, c: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_indexiv((c.as_ptr(), c.len())) })
     }
     fn gl_indexs(&mut self, c: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_indexs(c) })
+        self.write(|e| e.gl_indexs(c))
     }
     fn gl_indexsv(&mut self, c: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_indexsv((c.as_ptr(), c.len())) })
     }
     fn gl_indexub(&mut self, c: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_indexub(c) })
+        self.write(|e| e.gl_indexub(c))
     }
     fn gl_indexubv(&mut self, c: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_indexubv((c.as_ptr(), c.len())) })
     }
     fn gl_init_names(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_init_names() })
+        self.write(|e| e.gl_init_names())
     }
     fn gl_invalidate_buffer_data(&mut self, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_invalidate_buffer_data(buffer) })
+        self.write(|e| e.gl_invalidate_buffer_data(buffer))
     }
     fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_invalidate_buffer_sub_data(buffer, offset, length) })
+        self.write(|e| e.gl_invalidate_buffer_sub_data(buffer, offset, length))
     }
     fn gl_invalidate_framebuffer(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_invalidate_framebuffer(target, num_attachments, (attachments.as_ptr(), attachments.len())) })
     }
     fn gl_invalidate_named_framebuffer_data(
@@ -4418,7 +3919,7 @@ impl Commands for Pack {
         num_attachments: i32,
         attachments: Slice<'_, u32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_invalidate_named_framebuffer_data(framebuffer, num_attachments, (attachments.as_ptr(), attachments.len()))
         })
@@ -4433,7 +3934,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_invalidate_named_framebuffer_sub_data(
                 framebuffer,
@@ -4456,14 +3957,13 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_invalidate_sub_framebuffer(target, num_attachments, (attachments.as_ptr(), attachments.len()), x, y, width, height)
         })
     }
     fn gl_invalidate_tex_image(&mut self, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_invalidate_tex_image(texture, level) })
+        self.write(|e| e.gl_invalidate_tex_image(texture, level))
     }
     fn gl_invalidate_tex_sub_image(
         &mut self,
@@ -4476,203 +3976,168 @@ impl Commands for Pack {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_invalidate_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth) })
+        self.write(|e| e.gl_invalidate_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth))
     }
     fn gl_is_buffer(&mut self, buffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_buffer(buffer) })
+        self.ask(reply, |e| e.gl_is_buffer(buffer))
     }
     fn gl_is_enabled(&mut self, cap: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_enabled(cap) })
+        self.ask(reply, |e| e.gl_is_enabled(cap))
     }
     fn gl_is_enabledi(&mut self, target: u32, index: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_enabledi(target, index) })
+        self.ask(reply, |e| e.gl_is_enabledi(target, index))
     }
     fn gl_is_framebuffer(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_framebuffer(framebuffer) })
+        self.ask(reply, |e| e.gl_is_framebuffer(framebuffer))
     }
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_framebuffer_oes(framebuffer) })
+        self.ask(reply, |e| e.gl_is_framebuffer_oes(framebuffer))
     }
     fn gl_is_named_string_arb(&mut self, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.ask(reply, |e| unsafe { e.gl_is_named_string_arb((name.as_ptr(), name.len()), answer_count) })
     }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_program(program) })
+        self.ask(reply, |e| e.gl_is_program(program))
     }
     fn gl_is_program_arb(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_program_arb(program) })
+        self.ask(reply, |e| e.gl_is_program_arb(program))
     }
     fn gl_is_program_pipeline(&mut self, pipeline: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_program_pipeline(pipeline) })
+        self.ask(reply, |e| e.gl_is_program_pipeline(pipeline))
     }
     fn gl_is_program_pipeline_ext(&mut self, pipeline: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_program_pipeline_ext(pipeline) })
+        self.ask(reply, |e| e.gl_is_program_pipeline_ext(pipeline))
     }
     fn gl_is_query(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_query(id) })
+        self.ask(reply, |e| e.gl_is_query(id))
     }
     fn gl_is_query_ext(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_query_ext(id) })
+        self.ask(reply, |e| e.gl_is_query_ext(id))
     }
     fn gl_is_renderbuffer(&mut self, renderbuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_renderbuffer(renderbuffer) })
+        self.ask(reply, |e| e.gl_is_renderbuffer(renderbuffer))
     }
     fn gl_is_renderbuffer_oes(&mut self, renderbuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_renderbuffer_oes(renderbuffer) })
+        self.ask(reply, |e| e.gl_is_renderbuffer_oes(renderbuffer))
     }
     fn gl_is_sampler(&mut self, sampler: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_sampler(sampler) })
+        self.ask(reply, |e| e.gl_is_sampler(sampler))
     }
     fn gl_is_shader(&mut self, shader: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_shader(shader) })
+        self.ask(reply, |e| e.gl_is_shader(shader))
     }
     fn gl_is_sync(&mut self, sync: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_sync(sync) })
+        self.ask(reply, |e| e.gl_is_sync(sync))
     }
     fn gl_is_texture(&mut self, texture: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_texture(texture) })
+        self.ask(reply, |e| e.gl_is_texture(texture))
     }
     fn gl_is_texture_ext(&mut self, texture: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_texture_ext(texture) })
+        self.ask(reply, |e| e.gl_is_texture_ext(texture))
     }
     fn gl_is_transform_feedback(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_transform_feedback(id) })
+        self.ask(reply, |e| e.gl_is_transform_feedback(id))
     }
     fn gl_is_vertex_array(&mut self, array: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_is_vertex_array(array) })
+        self.ask(reply, |e| e.gl_is_vertex_array(array))
     }
     fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_label_object_ext(identifier, name, length, (label.as_ptr(), label.len())) })
     }
     fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_light_modelf(pname, param) })
+        self.write(|e| e.gl_light_modelf(pname, param))
     }
     fn gl_light_modelfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_light_modelfv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_light_modeli(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_light_modeli(pname, param) })
+        self.write(|e| e.gl_light_modeli(pname, param))
     }
     fn gl_light_modeliv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_light_modeliv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_light_modelx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_light_modelx(pname, param) })
+        self.write(|e| e.gl_light_modelx(pname, param))
     }
     fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_light_modelxv(pname, (param.as_ptr(), param.len())) })
     }
     fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_lightf(light, pname, param) })
+        self.write(|e| e.gl_lightf(light, pname, param))
     }
     fn gl_lightfv(&mut self, light: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_lightfv(light, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_lighti(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_lighti(light, pname, param) })
+        self.write(|e| e.gl_lighti(light, pname, param))
     }
     fn gl_lightiv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_lightiv(light, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_lightx(light, pname, param) })
+        self.write(|e| e.gl_lightx(light, pname, param))
     }
     fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_lightxv(light, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_line_stipple(factor, pattern) })
+        self.write(|e| e.gl_line_stipple(factor, pattern))
     }
     fn gl_line_width(&mut self, width: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_line_width(width) })
+        self.write(|e| e.gl_line_width(width))
     }
     fn gl_line_widthx(&mut self, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_line_widthx(width) })
+        self.write(|e| e.gl_line_widthx(width))
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_link_program(program) })
+        self.write(|e| e.gl_link_program(program))
     }
     fn gl_list_base(&mut self, base: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_list_base(base) })
+        self.write(|e| e.gl_list_base(base))
     }
     fn gl_load_identity(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_load_identity() })
+        self.write(|e| e.gl_load_identity())
     }
     fn gl_load_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_load_matrixd((m.as_ptr(), m.len())) })
     }
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_load_matrixf((m.as_ptr(), m.len())) })
     }
     fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_load_matrixx((m.as_ptr(), m.len())) })
     }
     fn gl_load_name(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_load_name(name) })
+        self.write(|e| e.gl_load_name(name))
     }
     fn gl_load_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_load_transpose_matrixd((m.as_ptr(), m.len())) })
     }
     fn gl_load_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_load_transpose_matrixf((m.as_ptr(), m.len())) })
     }
     fn gl_logic_op(&mut self, opcode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_logic_op(opcode) })
+        self.write(|e| e.gl_logic_op(opcode))
     }
     fn gl_map1d(&mut self, target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_map1d(target, u1, u2, stride, order, (points.as_ptr(), points.len())) })
     }
     fn gl_map1f(&mut self, target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_map1f(target, u1, u2, stride, order, (points.as_ptr(), points.len())) })
     }
     fn gl_map2d(
@@ -4688,7 +4153,7 @@ impl Commands for Pack {
         vorder: i32,
         points: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_map2d(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.as_ptr(), points.len())) })
     }
     fn gl_map2f(
@@ -4704,47 +4169,40 @@ impl Commands for Pack {
         vorder: i32,
         points: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_map2f(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.as_ptr(), points.len())) })
     }
     fn gl_map_grid1d(&mut self, un: i32, u1: f64, u2: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_map_grid1d(un, u1, u2) })
+        self.write(|e| e.gl_map_grid1d(un, u1, u2))
     }
     fn gl_map_grid1f(&mut self, un: i32, u1: f32, u2: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_map_grid1f(un, u1, u2) })
+        self.write(|e| e.gl_map_grid1f(un, u1, u2))
     }
     fn gl_map_grid2d(&mut self, un: i32, u1: f64, u2: f64, vn: i32, v1: f64, v2: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_map_grid2d(un, u1, u2, vn, v1, v2) })
+        self.write(|e| e.gl_map_grid2d(un, u1, u2, vn, v1, v2))
     }
     fn gl_map_grid2f(&mut self, un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_map_grid2f(un, u1, u2, vn, v1, v2) })
+        self.write(|e| e.gl_map_grid2f(un, u1, u2, vn, v1, v2))
     }
     fn gl_materialf(&mut self, face: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_materialf(face, pname, param) })
+        self.write(|e| e.gl_materialf(face, pname, param))
     }
     fn gl_materialfv(&mut self, face: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_materialfv(face, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_materiali(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_materiali(face, pname, param) })
+        self.write(|e| e.gl_materiali(face, pname, param))
     }
     fn gl_materialiv(&mut self, face: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_materialiv(face, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_materialx(face, pname, param) })
+        self.write(|e| e.gl_materialx(face, pname, param))
     }
     fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_materialxv(face, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_matrix_frustum_ext(
@@ -4757,47 +4215,44 @@ impl Commands for Pack {
         z_near: f64,
         z_far: f64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far) })
+        self.write(|e| e.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far))
     }
     fn gl_matrix_load_identity_ext(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_load_identity_ext(mode) })
+        self.write(|e| e.gl_matrix_load_identity_ext(mode))
     }
     fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_load_transposed_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_load_transposef_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_loadd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_loadd_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_loadf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_loadf_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_mode(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_mode(mode) })
+        self.write(|e| e.gl_matrix_mode(mode))
     }
     fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_mult_transposed_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_mult_transposef_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_multd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_multd_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_multf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_matrix_multf_ext(mode, (m.as_ptr(), m.len())) })
     }
     fn gl_matrix_ortho_ext(
@@ -4810,84 +4265,70 @@ impl Commands for Pack {
         z_near: f64,
         z_far: f64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far) })
+        self.write(|e| e.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far))
     }
     fn gl_matrix_pop_ext(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_pop_ext(mode) })
+        self.write(|e| e.gl_matrix_pop_ext(mode))
     }
     fn gl_matrix_push_ext(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_push_ext(mode) })
+        self.write(|e| e.gl_matrix_push_ext(mode))
     }
     fn gl_matrix_rotated_ext(&mut self, mode: u32, angle: f64, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_rotated_ext(mode, angle, x, y, z) })
+        self.write(|e| e.gl_matrix_rotated_ext(mode, angle, x, y, z))
     }
     fn gl_matrix_rotatef_ext(&mut self, mode: u32, angle: f32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_rotatef_ext(mode, angle, x, y, z) })
+        self.write(|e| e.gl_matrix_rotatef_ext(mode, angle, x, y, z))
     }
     fn gl_matrix_scaled_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_scaled_ext(mode, x, y, z) })
+        self.write(|e| e.gl_matrix_scaled_ext(mode, x, y, z))
     }
     fn gl_matrix_scalef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_scalef_ext(mode, x, y, z) })
+        self.write(|e| e.gl_matrix_scalef_ext(mode, x, y, z))
     }
     fn gl_matrix_translated_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_translated_ext(mode, x, y, z) })
+        self.write(|e| e.gl_matrix_translated_ext(mode, x, y, z))
     }
     fn gl_matrix_translatef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_matrix_translatef_ext(mode, x, y, z) })
+        self.write(|e| e.gl_matrix_translatef_ext(mode, x, y, z))
     }
     fn gl_max_shader_compiler_threads_khr(&mut self, count: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_max_shader_compiler_threads_khr(count) })
+        self.write(|e| e.gl_max_shader_compiler_threads_khr(count))
     }
     fn gl_memory_barrier(&mut self, barriers: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_memory_barrier(barriers) })
+        self.write(|e| e.gl_memory_barrier(barriers))
     }
     fn gl_memory_barrier_by_region(&mut self, barriers: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_memory_barrier_by_region(barriers) })
+        self.write(|e| e.gl_memory_barrier_by_region(barriers))
     }
     fn gl_min_sample_shading(&mut self, value: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_min_sample_shading(value) })
+        self.write(|e| e.gl_min_sample_shading(value))
     }
     fn gl_mult_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_mult_matrixd((m.as_ptr(), m.len())) })
     }
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_mult_matrixf((m.as_ptr(), m.len())) })
     }
     fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_mult_matrixx((m.as_ptr(), m.len())) })
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_mult_transpose_matrixd((m.as_ptr(), m.len())) })
     }
     fn gl_mult_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_mult_transpose_matrixf((m.as_ptr(), m.len())) })
     }
     fn gl_multi_draw_arrays(&mut self, mode: u32, first: Slice<'_, i32>, count: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_draw_arrays(mode, (first.as_ptr(), first.len()), (count.as_ptr(), count.len())) })
     }
     fn gl_multi_draw_arrays_indirect(&mut self, mode: u32, indirect: u64, drawcount: i32, stride: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_draw_arrays_indirect(mode, indirect, drawcount, stride) })
+        self.write(|e| e.gl_multi_draw_arrays_indirect(mode, indirect, drawcount, stride))
     }
     fn gl_multi_draw_arrays_indirect_count(
         &mut self,
@@ -4897,11 +4338,10 @@ impl Commands for Pack {
         maxdrawcount: i32,
         stride: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_draw_arrays_indirect_count(mode, indirect, drawcount, maxdrawcount, stride) })
+        self.write(|e| e.gl_multi_draw_arrays_indirect_count(mode, indirect, drawcount, maxdrawcount, stride))
     }
     fn gl_multi_draw_elements(&mut self, mode: u32, count: Slice<'_, i32>, type_: u32, offsets: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_draw_elements(mode, (count.as_ptr(), count.len()), type_, (offsets.as_ptr(), offsets.len())) })
     }
     fn gl_multi_draw_elements_base_vertex(
@@ -4912,7 +4352,7 @@ impl Commands for Pack {
         offsets: Slice<'_, u64>,
         base: Slice<'_, i32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_draw_elements_base_vertex(
                 mode,
@@ -4924,8 +4364,7 @@ impl Commands for Pack {
         })
     }
     fn gl_multi_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64, drawcount: i32, stride: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_draw_elements_indirect(mode, type_, indirect, drawcount, stride) })
+        self.write(|e| e.gl_multi_draw_elements_indirect(mode, type_, indirect, drawcount, stride))
     }
     fn gl_multi_draw_elements_indirect_count(
         &mut self,
@@ -4936,215 +4375,187 @@ impl Commands for Pack {
         maxdrawcount: i32,
         stride: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride) })
+        self.write(|e| e.gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride))
     }
     fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_buffer_ext(texunit, target, internalformat, buffer) })
+        self.write(|e| e.gl_multi_tex_buffer_ext(texunit, target, internalformat, buffer))
     }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord1d(target, s) })
+        self.write(|e| e.gl_multi_tex_coord1d(target, s))
     }
     fn gl_multi_tex_coord1dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord1dv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord1f(&mut self, target: u32, s: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord1f(target, s) })
+        self.write(|e| e.gl_multi_tex_coord1f(target, s))
     }
     fn gl_multi_tex_coord1fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord1fv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord1i(&mut self, target: u32, s: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord1i(target, s) })
+        self.write(|e| e.gl_multi_tex_coord1i(target, s))
     }
     fn gl_multi_tex_coord1iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord1iv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord1s(&mut self, target: u32, s: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord1s(target, s) })
+        self.write(|e| e.gl_multi_tex_coord1s(target, s))
     }
     fn gl_multi_tex_coord1sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord1sv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord2d(&mut self, target: u32, s: f64, t: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord2d(target, s, t) })
+        self.write(|e| e.gl_multi_tex_coord2d(target, s, t))
     }
     fn gl_multi_tex_coord2dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord2dv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord2f(&mut self, target: u32, s: f32, t: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord2f(target, s, t) })
+        self.write(|e| e.gl_multi_tex_coord2f(target, s, t))
     }
     fn gl_multi_tex_coord2fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord2fv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord2i(&mut self, target: u32, s: i32, t: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord2i(target, s, t) })
+        self.write(|e| e.gl_multi_tex_coord2i(target, s, t))
     }
     fn gl_multi_tex_coord2iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord2iv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord2s(&mut self, target: u32, s: i16, t: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord2s(target, s, t) })
+        self.write(|e| e.gl_multi_tex_coord2s(target, s, t))
     }
     fn gl_multi_tex_coord2sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord2sv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord3d(&mut self, target: u32, s: f64, t: f64, r: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord3d(target, s, t, r) })
+        self.write(|e| e.gl_multi_tex_coord3d(target, s, t, r))
     }
     fn gl_multi_tex_coord3dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord3dv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord3f(&mut self, target: u32, s: f32, t: f32, r: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord3f(target, s, t, r) })
+        self.write(|e| e.gl_multi_tex_coord3f(target, s, t, r))
     }
     fn gl_multi_tex_coord3fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord3fv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord3i(&mut self, target: u32, s: i32, t: i32, r: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord3i(target, s, t, r) })
+        self.write(|e| e.gl_multi_tex_coord3i(target, s, t, r))
     }
     fn gl_multi_tex_coord3iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord3iv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord3s(&mut self, target: u32, s: i16, t: i16, r: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord3s(target, s, t, r) })
+        self.write(|e| e.gl_multi_tex_coord3s(target, s, t, r))
     }
     fn gl_multi_tex_coord3sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord3sv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord4d(&mut self, target: u32, s: f64, t: f64, r: f64, q: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord4d(target, s, t, r, q) })
+        self.write(|e| e.gl_multi_tex_coord4d(target, s, t, r, q))
     }
     fn gl_multi_tex_coord4dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord4dv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord4f(&mut self, target: u32, s: f32, t: f32, r: f32, q: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord4f(target, s, t, r, q) })
+        self.write(|e| e.gl_multi_tex_coord4f(target, s, t, r, q))
     }
     fn gl_multi_tex_coord4fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord4fv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord4i(&mut self, target: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord4i(target, s, t, r, q) })
+        self.write(|e| e.gl_multi_tex_coord4i(target, s, t, r, q))
     }
     fn gl_multi_tex_coord4iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord4iv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord4s(&mut self, target: u32, s: i16, t: i16, r: i16, q: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord4s(target, s, t, r, q) })
+        self.write(|e| e.gl_multi_tex_coord4s(target, s, t, r, q))
     }
     fn gl_multi_tex_coord4sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord4sv(target, (v.as_ptr(), v.len())) })
     }
     fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord4x(texture, s, t, r, q) })
+        self.write(|e| e.gl_multi_tex_coord4x(texture, s, t, r, q))
     }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord_p1ui(texture, type_, coords) })
+        self.write(|e| e.gl_multi_tex_coord_p1ui(texture, type_, coords))
     }
     fn gl_multi_tex_coord_p1uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord_p1uiv(texture, type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_multi_tex_coord_p2ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord_p2ui(texture, type_, coords) })
+        self.write(|e| e.gl_multi_tex_coord_p2ui(texture, type_, coords))
     }
     fn gl_multi_tex_coord_p2uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord_p2uiv(texture, type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_multi_tex_coord_p3ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord_p3ui(texture, type_, coords) })
+        self.write(|e| e.gl_multi_tex_coord_p3ui(texture, type_, coords))
     }
     fn gl_multi_tex_coord_p3uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord_p3uiv(texture, type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_multi_tex_coord_p4ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_coord_p4ui(texture, type_, coords) })
+        self.write(|e| e.gl_multi_tex_coord_p4ui(texture, type_, coords))
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_coord_p4uiv(texture, type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_envf_ext(texunit, target, pname, param) })
+        self.write(|e| e.gl_multi_tex_envf_ext(texunit, target, pname, param))
     }
     fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_envfv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_envi_ext(texunit, target, pname, param) })
+        self.write(|e| e.gl_multi_tex_envi_ext(texunit, target, pname, param))
     }
     fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_enviv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_gend_ext(texunit, coord, pname, param) })
+        self.write(|e| e.gl_multi_tex_gend_ext(texunit, coord, pname, param))
     }
     fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_gendv_ext(texunit, coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_genf_ext(texunit, coord, pname, param) })
+        self.write(|e| e.gl_multi_tex_genf_ext(texunit, coord, pname, param))
     }
     fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_genfv_ext(texunit, coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_geni_ext(texunit, coord, pname, param) })
+        self.write(|e| e.gl_multi_tex_geni_ext(texunit, coord, pname, param))
     }
     fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_geniv_ext(texunit, coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_image1dext(
@@ -5159,7 +4570,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_tex_image1dext(texunit, target, level, internalformat, width, border, format, type_, pixels.into())
         })
@@ -5177,7 +4588,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, format, type_, pixels.into())
         })
@@ -5196,38 +4607,35 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, format, type_, pixels.into())
         })
     }
     fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_parameterf_ext(texunit, target, pname, param) })
+        self.write(|e| e.gl_multi_tex_parameterf_ext(texunit, target, pname, param))
     }
     fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_parameterfv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_parameteri_ext(texunit, target, pname, param) })
+        self.write(|e| e.gl_multi_tex_parameteri_ext(texunit, target, pname, param))
     }
     fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_parameteriv_ext(texunit, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_multi_tex_renderbuffer_ext(texunit, target, renderbuffer) })
+        self.write(|e| e.gl_multi_tex_renderbuffer_ext(texunit, target, renderbuffer))
     }
     fn gl_multi_tex_sub_image1dext(
         &mut self,
@@ -5240,7 +4648,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, type_, pixels.into()) })
     }
     fn gl_multi_tex_sub_image2dext(
@@ -5256,7 +4664,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels.into())
         })
@@ -5276,7 +4684,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_multi_tex_sub_image3dext(
                 texunit,
@@ -5295,24 +4703,20 @@ impl Commands for Pack {
         })
     }
     fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_draw_buffer(framebuffer, buf) })
+        self.write(|e| e.gl_named_framebuffer_draw_buffer(framebuffer, buf))
     }
     fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_framebuffer_draw_buffers(framebuffer, n, (bufs.as_ptr(), bufs.len())) })
     }
     fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_parameteri(framebuffer, pname, param) })
+        self.write(|e| e.gl_named_framebuffer_parameteri(framebuffer, pname, param))
     }
     fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_parameteri_ext(framebuffer, pname, param) })
+        self.write(|e| e.gl_named_framebuffer_parameteri_ext(framebuffer, pname, param))
     }
     fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_read_buffer(framebuffer, src) })
+        self.write(|e| e.gl_named_framebuffer_read_buffer(framebuffer, src))
     }
     fn gl_named_framebuffer_renderbuffer(
         &mut self,
@@ -5321,8 +4725,7 @@ impl Commands for Pack {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_renderbuffer(framebuffer, attachment, renderbuffertarget, renderbuffer) })
+        self.write(|e| e.gl_named_framebuffer_renderbuffer(framebuffer, attachment, renderbuffertarget, renderbuffer))
     }
     fn gl_named_framebuffer_renderbuffer_ext(
         &mut self,
@@ -5331,12 +4734,10 @@ impl Commands for Pack {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_renderbuffer_ext(framebuffer, attachment, renderbuffertarget, renderbuffer) })
+        self.write(|e| e.gl_named_framebuffer_renderbuffer_ext(framebuffer, attachment, renderbuffertarget, renderbuffer))
     }
     fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture(framebuffer, attachment, texture, level) })
+        self.write(|e| e.gl_named_framebuffer_texture(framebuffer, attachment, texture, level))
     }
     fn gl_named_framebuffer_texture1dext(
         &mut self,
@@ -5346,8 +4747,7 @@ impl Commands for Pack {
         texture: u32,
         level: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture1dext(framebuffer, attachment, textarget, texture, level) })
+        self.write(|e| e.gl_named_framebuffer_texture1dext(framebuffer, attachment, textarget, texture, level))
     }
     fn gl_named_framebuffer_texture2dext(
         &mut self,
@@ -5357,8 +4757,7 @@ impl Commands for Pack {
         texture: u32,
         level: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture2dext(framebuffer, attachment, textarget, texture, level) })
+        self.write(|e| e.gl_named_framebuffer_texture2dext(framebuffer, attachment, textarget, texture, level))
     }
     fn gl_named_framebuffer_texture3dext(
         &mut self,
@@ -5369,12 +4768,10 @@ impl Commands for Pack {
         level: i32,
         zoffset: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture3dext(framebuffer, attachment, textarget, texture, level, zoffset) })
+        self.write(|e| e.gl_named_framebuffer_texture3dext(framebuffer, attachment, textarget, texture, level, zoffset))
     }
     fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture_ext(framebuffer, attachment, texture, level) })
+        self.write(|e| e.gl_named_framebuffer_texture_ext(framebuffer, attachment, texture, level))
     }
     fn gl_named_framebuffer_texture_face_ext(
         &mut self,
@@ -5384,8 +4781,7 @@ impl Commands for Pack {
         level: i32,
         face: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture_face_ext(framebuffer, attachment, texture, level, face) })
+        self.write(|e| e.gl_named_framebuffer_texture_face_ext(framebuffer, attachment, texture, level, face))
     }
     fn gl_named_framebuffer_texture_layer(
         &mut self,
@@ -5395,8 +4791,7 @@ impl Commands for Pack {
         level: i32,
         layer: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture_layer(framebuffer, attachment, texture, level, layer) })
+        self.write(|e| e.gl_named_framebuffer_texture_layer(framebuffer, attachment, texture, level, layer))
     }
     fn gl_named_framebuffer_texture_layer_ext(
         &mut self,
@@ -5406,8 +4801,7 @@ impl Commands for Pack {
         level: i32,
         layer: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer) })
+        self.write(|e| e.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer))
     }
     fn gl_named_framebuffer_texture_multiview_ovr(
         &mut self,
@@ -5418,10 +4812,7 @@ impl Commands for Pack {
         base_view_index: i32,
         num_views: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
-            e.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views)
-        })
+        self.write(|e| e.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views))
     }
     fn gl_named_program_local_parameter4d_ext(
         &mut self,
@@ -5433,8 +4824,7 @@ impl Commands for Pack {
         z: f64,
         w: f64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_program_local_parameter4d_ext(program, target, index, x, y, z, w) })
+        self.write(|e| e.gl_named_program_local_parameter4d_ext(program, target, index, x, y, z, w))
     }
     fn gl_named_program_local_parameter4dv_ext(
         &mut self,
@@ -5443,7 +4833,7 @@ impl Commands for Pack {
         index: u32,
         params: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_program_local_parameter4dv_ext(program, target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_named_program_local_parameter4f_ext(
@@ -5456,8 +4846,7 @@ impl Commands for Pack {
         z: f32,
         w: f32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_program_local_parameter4f_ext(program, target, index, x, y, z, w) })
+        self.write(|e| e.gl_named_program_local_parameter4f_ext(program, target, index, x, y, z, w))
     }
     fn gl_named_program_local_parameter4fv_ext(
         &mut self,
@@ -5466,7 +4855,7 @@ impl Commands for Pack {
         index: u32,
         params: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_program_local_parameter4fv_ext(program, target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_named_program_local_parameters4fv_ext(
@@ -5477,22 +4866,20 @@ impl Commands for Pack {
         count: i32,
         params: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_named_program_local_parameters4fv_ext(program, target, index, count, (params.as_ptr(), params.len()))
         })
     }
     fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_program_string_ext(program, target, format, (string.as_ptr(), string.len())) })
     }
     fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_renderbuffer_storage(renderbuffer, internalformat, width, height) })
+        self.write(|e| e.gl_named_renderbuffer_storage(renderbuffer, internalformat, width, height))
     }
     fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_renderbuffer_storage_ext(renderbuffer, internalformat, width, height) })
+        self.write(|e| e.gl_named_renderbuffer_storage_ext(renderbuffer, internalformat, width, height))
     }
     fn gl_named_renderbuffer_storage_multisample(
         &mut self,
@@ -5502,8 +4889,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_renderbuffer_storage_multisample(renderbuffer, samples, internalformat, width, height) })
+        self.write(|e| e.gl_named_renderbuffer_storage_multisample(renderbuffer, samples, internalformat, width, height))
     }
     fn gl_named_renderbuffer_storage_multisample_coverage_ext(
         &mut self,
@@ -5514,8 +4900,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_named_renderbuffer_storage_multisample_coverage_ext(
                 renderbuffer,
                 coverage_samples,
@@ -5534,224 +4919,186 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_named_renderbuffer_storage_multisample_ext(renderbuffer, samples, internalformat, width, height) })
+        self.write(|e| e.gl_named_renderbuffer_storage_multisample_ext(renderbuffer, samples, internalformat, width, height))
     }
     fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_string_arb(type_, (name.as_ptr(), name.len()), (string.as_ptr(), string.len())) })
     }
     fn gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_new_list(list, mode) })
+        self.write(|e| e.gl_new_list(list, mode))
     }
     fn gl_normal3b(&mut self, nx: i8, ny: i8, nz: i8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3b(nx, ny, nz) })
+        self.write(|e| e.gl_normal3b(nx, ny, nz))
     }
     fn gl_normal3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal3bv((v.as_ptr(), v.len())) })
     }
     fn gl_normal3d(&mut self, nx: f64, ny: f64, nz: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3d(nx, ny, nz) })
+        self.write(|e| e.gl_normal3d(nx, ny, nz))
     }
     fn gl_normal3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal3dv((v.as_ptr(), v.len())) })
     }
     fn gl_normal3f(&mut self, nx: f32, ny: f32, nz: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3f(nx, ny, nz) })
+        self.write(|e| e.gl_normal3f(nx, ny, nz))
     }
     fn gl_normal3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal3fv((v.as_ptr(), v.len())) })
     }
     fn gl_normal3i(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3i(nx, ny, nz) })
+        self.write(|e| e.gl_normal3i(nx, ny, nz))
     }
     fn gl_normal3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal3iv((v.as_ptr(), v.len())) })
     }
     fn gl_normal3s(&mut self, nx: i16, ny: i16, nz: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3s(nx, ny, nz) })
+        self.write(|e| e.gl_normal3s(nx, ny, nz))
     }
     fn gl_normal3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal3sv((v.as_ptr(), v.len())) })
     }
     fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal3x(nx, ny, nz) })
+        self.write(|e| e.gl_normal3x(nx, ny, nz))
     }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal_p3ui(type_, coords) })
+        self.write(|e| e.gl_normal_p3ui(type_, coords))
     }
     fn gl_normal_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_normal_p3uiv(type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_normal_pointer(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal_pointer(type_, stride, pointer) })
+        self.write(|e| e.gl_normal_pointer(type_, stride, pointer))
     }
     fn gl_normal_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_normal_pointer_ext(type_, stride, count, pointer) })
+        self.write(|e| e.gl_normal_pointer_ext(type_, stride, count, pointer))
     }
     fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_object_label(identifier, name, length, (label.as_ptr(), label.len())) })
     }
     fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_object_ptr_label(ptr, length, (label.as_ptr(), label.len())) })
     }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_ortho(left, right, bottom, top, z_near, z_far) })
+        self.write(|e| e.gl_ortho(left, right, bottom, top, z_near, z_far))
     }
     fn gl_orthof(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_orthof(l, r, b, t, n, f) })
+        self.write(|e| e.gl_orthof(l, r, b, t, n, f))
     }
     fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_orthof_oes(l, r, b, t, n, f) })
+        self.write(|e| e.gl_orthof_oes(l, r, b, t, n, f))
     }
     fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_orthox(l, r, b, t, n, f) })
+        self.write(|e| e.gl_orthox(l, r, b, t, n, f))
     }
     fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pass_tex_coord_ati(dst, coord, swizzle) })
+        self.write(|e| e.gl_pass_tex_coord_ati(dst, coord, swizzle))
     }
     fn gl_pass_through(&mut self, token: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pass_through(token) })
+        self.write(|e| e.gl_pass_through(token))
     }
     fn gl_patch_parameterfv(&mut self, pname: u32, values: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_patch_parameterfv(pname, (values.as_ptr(), values.len())) })
     }
     fn gl_patch_parameteri(&mut self, pname: u32, value: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_patch_parameteri(pname, value) })
+        self.write(|e| e.gl_patch_parameteri(pname, value))
     }
     fn gl_pause_transform_feedback(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pause_transform_feedback() })
+        self.write(|e| e.gl_pause_transform_feedback())
     }
     fn gl_pixel_mapfv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_pixel_mapfv(map, size, values.into()) })
     }
     fn gl_pixel_mapuiv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_pixel_mapuiv(map, size, values.into()) })
     }
     fn gl_pixel_mapusv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_pixel_mapusv(map, size, values.into()) })
     }
     fn gl_pixel_storef(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pixel_storef(pname, param) })
+        self.write(|e| e.gl_pixel_storef(pname, param))
     }
     fn gl_pixel_storei(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pixel_storei(pname, param) })
+        self.write(|e| e.gl_pixel_storei(pname, param))
     }
     fn gl_pixel_transferf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pixel_transferf(pname, param) })
+        self.write(|e| e.gl_pixel_transferf(pname, param))
     }
     fn gl_pixel_transferi(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pixel_transferi(pname, param) })
+        self.write(|e| e.gl_pixel_transferi(pname, param))
     }
     fn gl_pixel_zoom(&mut self, xfactor: f32, yfactor: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pixel_zoom(xfactor, yfactor) })
+        self.write(|e| e.gl_pixel_zoom(xfactor, yfactor))
     }
     fn gl_point_parameterf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_parameterf(pname, param) })
+        self.write(|e| e.gl_point_parameterf(pname, param))
     }
     fn gl_point_parameterfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_point_parameterfv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_point_parameteri(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_parameteri(pname, param) })
+        self.write(|e| e.gl_point_parameteri(pname, param))
     }
     fn gl_point_parameteriv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_point_parameteriv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_point_parameterx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_parameterx(pname, param) })
+        self.write(|e| e.gl_point_parameterx(pname, param))
     }
     fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_point_parameterxv(pname, (params.as_ptr(), params.len())) })
     }
     fn gl_point_size(&mut self, size: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_size(size) })
+        self.write(|e| e.gl_point_size(size))
     }
     fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_size_pointer_oes(type_, stride, pointer) })
+        self.write(|e| e.gl_point_size_pointer_oes(type_, stride, pointer))
     }
     fn gl_point_sizex(&mut self, size: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_point_sizex(size) })
+        self.write(|e| e.gl_point_sizex(size))
     }
     fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_polygon_mode(face, mode) })
+        self.write(|e| e.gl_polygon_mode(face, mode))
     }
     fn gl_polygon_offset(&mut self, factor: f32, units: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_polygon_offset(factor, units) })
+        self.write(|e| e.gl_polygon_offset(factor, units))
     }
     fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_polygon_offset_clamp(factor, units, clamp) })
+        self.write(|e| e.gl_polygon_offset_clamp(factor, units, clamp))
     }
     fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_polygon_offsetx(factor, units) })
+        self.write(|e| e.gl_polygon_offsetx(factor, units))
     }
     fn gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_polygon_stipple(mask.into()) })
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pop_attrib() })
+        self.write(|e| e.gl_pop_attrib())
     }
     fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pop_debug_group() })
+        self.write(|e| e.gl_pop_debug_group())
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pop_matrix() })
+        self.write(|e| e.gl_pop_matrix())
     }
     fn gl_pop_name(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_pop_name() })
+        self.write(|e| e.gl_pop_name())
     }
     fn gl_primitive_bounding_box(
         &mut self,
@@ -5764,363 +5111,318 @@ impl Commands for Pack {
         max_z: f32,
         max_w: f32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w) })
+        self.write(|e| e.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w))
     }
     fn gl_primitive_restart_index(&mut self, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_primitive_restart_index(index) })
+        self.write(|e| e.gl_primitive_restart_index(index))
     }
     fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_primitive_restart_index_nv(index) })
+        self.write(|e| e.gl_primitive_restart_index_nv(index))
     }
     fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_primitive_restart_nv() })
+        self.write(|e| e.gl_primitive_restart_nv())
     }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_prioritize_textures(n, (textures.as_ptr(), textures.len()), (priorities.as_ptr(), priorities.len())) })
     }
     fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: Slice<'_, u8>, length: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_binary(program, binary_format, (binary.as_ptr(), binary.len()), length) })
     }
     fn gl_program_env_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_env_parameter4d_arb(target, index, x, y, z, w) })
+        self.write(|e| e.gl_program_env_parameter4d_arb(target, index, x, y, z, w))
     }
     fn gl_program_env_parameter4dv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_env_parameter4dv_arb(target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_program_env_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_env_parameter4f_arb(target, index, x, y, z, w) })
+        self.write(|e| e.gl_program_env_parameter4f_arb(target, index, x, y, z, w))
     }
     fn gl_program_env_parameter4fv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_env_parameter4fv_arb(target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_env_parameters4fv_ext(target, index, count, (params.as_ptr(), params.len())) })
     }
     fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_local_parameter4d_arb(target, index, x, y, z, w) })
+        self.write(|e| e.gl_program_local_parameter4d_arb(target, index, x, y, z, w))
     }
     fn gl_program_local_parameter4dv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_local_parameter4dv_arb(target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_program_local_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_local_parameter4f_arb(target, index, x, y, z, w) })
+        self.write(|e| e.gl_program_local_parameter4f_arb(target, index, x, y, z, w))
     }
     fn gl_program_local_parameter4fv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_local_parameter4fv_arb(target, index, (params.as_ptr(), params.len())) })
     }
     fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_local_parameters4fv_ext(target, index, count, (params.as_ptr(), params.len())) })
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_parameteri(program, pname, value) })
+        self.write(|e| e.gl_program_parameteri(program, pname, value))
     }
     fn gl_program_string_arb(&mut self, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_string_arb(target, format, (string.as_ptr(), string.len())) })
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1d(program, location, v0) })
+        self.write(|e| e.gl_program_uniform1d(program, location, v0))
     }
     fn gl_program_uniform1d_ext(&mut self, program: u32, location: i32, x: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1d_ext(program, location, x) })
+        self.write(|e| e.gl_program_uniform1d_ext(program, location, x))
     }
     fn gl_program_uniform1dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1dv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1dv_ext(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1f(&mut self, program: u32, location: i32, v0: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1f(program, location, v0) })
+        self.write(|e| e.gl_program_uniform1f(program, location, v0))
     }
     fn gl_program_uniform1fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1fv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1i(&mut self, program: u32, location: i32, v0: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1i(program, location, v0) })
+        self.write(|e| e.gl_program_uniform1i(program, location, v0))
     }
     fn gl_program_uniform1i64_arb(&mut self, program: u32, location: i32, x: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1i64_arb(program, location, x) })
+        self.write(|e| e.gl_program_uniform1i64_arb(program, location, x))
     }
     fn gl_program_uniform1i64_nv(&mut self, program: u32, location: i32, x: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1i64_nv(program, location, x) })
+        self.write(|e| e.gl_program_uniform1i64_nv(program, location, x))
     }
     fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1i64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1i64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1iv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1ui(&mut self, program: u32, location: i32, v0: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1ui(program, location, v0) })
+        self.write(|e| e.gl_program_uniform1ui(program, location, v0))
     }
     fn gl_program_uniform1ui64_arb(&mut self, program: u32, location: i32, x: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1ui64_arb(program, location, x) })
+        self.write(|e| e.gl_program_uniform1ui64_arb(program, location, x))
     }
     fn gl_program_uniform1ui64_nv(&mut self, program: u32, location: i32, x: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform1ui64_nv(program, location, x) })
+        self.write(|e| e.gl_program_uniform1ui64_nv(program, location, x))
     }
     fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1ui64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1ui64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform1uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform1uiv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2d(&mut self, program: u32, location: i32, v0: f64, v1: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2d(program, location, v0, v1) })
+        self.write(|e| e.gl_program_uniform2d(program, location, v0, v1))
     }
     fn gl_program_uniform2d_ext(&mut self, program: u32, location: i32, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2d_ext(program, location, x, y) })
+        self.write(|e| e.gl_program_uniform2d_ext(program, location, x, y))
     }
     fn gl_program_uniform2dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2dv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2dv_ext(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2f(&mut self, program: u32, location: i32, v0: f32, v1: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2f(program, location, v0, v1) })
+        self.write(|e| e.gl_program_uniform2f(program, location, v0, v1))
     }
     fn gl_program_uniform2fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2fv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2i(&mut self, program: u32, location: i32, v0: i32, v1: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2i(program, location, v0, v1) })
+        self.write(|e| e.gl_program_uniform2i(program, location, v0, v1))
     }
     fn gl_program_uniform2i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2i64_arb(program, location, x, y) })
+        self.write(|e| e.gl_program_uniform2i64_arb(program, location, x, y))
     }
     fn gl_program_uniform2i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2i64_nv(program, location, x, y) })
+        self.write(|e| e.gl_program_uniform2i64_nv(program, location, x, y))
     }
     fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2i64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2i64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2iv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2ui(&mut self, program: u32, location: i32, v0: u32, v1: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2ui(program, location, v0, v1) })
+        self.write(|e| e.gl_program_uniform2ui(program, location, v0, v1))
     }
     fn gl_program_uniform2ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2ui64_arb(program, location, x, y) })
+        self.write(|e| e.gl_program_uniform2ui64_arb(program, location, x, y))
     }
     fn gl_program_uniform2ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform2ui64_nv(program, location, x, y) })
+        self.write(|e| e.gl_program_uniform2ui64_nv(program, location, x, y))
     }
     fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2ui64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2ui64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform2uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform2uiv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3d(program, location, v0, v1, v2) })
+        self.write(|e| e.gl_program_uniform3d(program, location, v0, v1, v2))
     }
     fn gl_program_uniform3d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3d_ext(program, location, x, y, z) })
+        self.write(|e| e.gl_program_uniform3d_ext(program, location, x, y, z))
     }
     fn gl_program_uniform3dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3dv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3dv_ext(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3f(program, location, v0, v1, v2) })
+        self.write(|e| e.gl_program_uniform3f(program, location, v0, v1, v2))
     }
     fn gl_program_uniform3fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3fv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3i(program, location, v0, v1, v2) })
+        self.write(|e| e.gl_program_uniform3i(program, location, v0, v1, v2))
     }
     fn gl_program_uniform3i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3i64_arb(program, location, x, y, z) })
+        self.write(|e| e.gl_program_uniform3i64_arb(program, location, x, y, z))
     }
     fn gl_program_uniform3i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3i64_nv(program, location, x, y, z) })
+        self.write(|e| e.gl_program_uniform3i64_nv(program, location, x, y, z))
     }
     fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3i64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3i64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3iv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3ui(program, location, v0, v1, v2) })
+        self.write(|e| e.gl_program_uniform3ui(program, location, v0, v1, v2))
     }
     fn gl_program_uniform3ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3ui64_arb(program, location, x, y, z) })
+        self.write(|e| e.gl_program_uniform3ui64_arb(program, location, x, y, z))
     }
     fn gl_program_uniform3ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform3ui64_nv(program, location, x, y, z) })
+        self.write(|e| e.gl_program_uniform3ui64_nv(program, location, x, y, z))
     }
     fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3ui64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3ui64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform3uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform3uiv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4d(program, location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_program_uniform4d(program, location, v0, v1, v2, v3))
     }
     fn gl_program_uniform4d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4d_ext(program, location, x, y, z, w) })
+        self.write(|e| e.gl_program_uniform4d_ext(program, location, x, y, z, w))
     }
     fn gl_program_uniform4dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4dv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4dv_ext(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4f(program, location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_program_uniform4f(program, location, v0, v1, v2, v3))
     }
     fn gl_program_uniform4fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4fv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4i(program, location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_program_uniform4i(program, location, v0, v1, v2, v3))
     }
     fn gl_program_uniform4i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4i64_arb(program, location, x, y, z, w) })
+        self.write(|e| e.gl_program_uniform4i64_arb(program, location, x, y, z, w))
     }
     fn gl_program_uniform4i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4i64_nv(program, location, x, y, z, w) })
+        self.write(|e| e.gl_program_uniform4i64_nv(program, location, x, y, z, w))
     }
     fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4i64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4i64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4iv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4ui(program, location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_program_uniform4ui(program, location, v0, v1, v2, v3))
     }
     fn gl_program_uniform4ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4ui64_arb(program, location, x, y, z, w) })
+        self.write(|e| e.gl_program_uniform4ui64_arb(program, location, x, y, z, w))
     }
     fn gl_program_uniform4ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_program_uniform4ui64_nv(program, location, x, y, z, w) })
+        self.write(|e| e.gl_program_uniform4ui64_nv(program, location, x, y, z, w))
     }
     fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4ui64v_arb(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4ui64v_nv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform4uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform4uiv(program, location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2dv(
@@ -6131,7 +5433,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2dv_ext(
@@ -6142,7 +5444,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2fv(
@@ -6153,7 +5455,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x3dv(
@@ -6164,7 +5466,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x3dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x3dv_ext(
@@ -6175,7 +5477,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x3dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x3fv(
@@ -6186,7 +5488,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x3fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x4dv(
@@ -6197,7 +5499,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x4dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x4dv_ext(
@@ -6208,7 +5510,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x4dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix2x4fv(
@@ -6219,7 +5521,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix2x4fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3dv(
@@ -6230,7 +5532,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3dv_ext(
@@ -6241,7 +5543,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3fv(
@@ -6252,7 +5554,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x2dv(
@@ -6263,7 +5565,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x2dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x2dv_ext(
@@ -6274,7 +5576,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x2dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x2fv(
@@ -6285,7 +5587,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x2fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x4dv(
@@ -6296,7 +5598,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x4dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x4dv_ext(
@@ -6307,7 +5609,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x4dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix3x4fv(
@@ -6318,7 +5620,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix3x4fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4dv(
@@ -6329,7 +5631,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4dv_ext(
@@ -6340,7 +5642,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4fv(
@@ -6351,7 +5653,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x2dv(
@@ -6362,7 +5664,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x2dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x2dv_ext(
@@ -6373,7 +5675,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x2dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x2fv(
@@ -6384,7 +5686,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x2fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x3dv(
@@ -6395,7 +5697,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x3dv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x3dv_ext(
@@ -6406,7 +5708,7 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x3dv_ext(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_program_uniform_matrix4x3fv(
@@ -6417,144 +5719,123 @@ impl Commands for Pack {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_program_uniform_matrix4x3fv(program, location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_provoking_vertex(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_provoking_vertex(mode) })
+        self.write(|e| e.gl_provoking_vertex(mode))
     }
     fn gl_push_attrib(&mut self, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_push_attrib(mask) })
+        self.write(|e| e.gl_push_attrib(mask))
     }
     fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_push_debug_group(source, id, length, (text.as_ptr(), text.len())) })
     }
     fn gl_push_matrix(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_push_matrix() })
+        self.write(|e| e.gl_push_matrix())
     }
     fn gl_push_name(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_push_name(name) })
+        self.write(|e| e.gl_push_name(name))
     }
     fn gl_query_counter(&mut self, id: u32, target: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_query_counter(id, target) })
+        self.write(|e| e.gl_query_counter(id, target))
     }
     fn gl_query_matrixx_oes(&mut self, mantissa_count: u32, exponent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_query_matrixx_oes(mantissa_count, exponent_count) })
+        self.ask(reply, |e| e.gl_query_matrixx_oes(mantissa_count, exponent_count))
     }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos2d(x, y) })
+        self.write(|e| e.gl_raster_pos2d(x, y))
     }
     fn gl_raster_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos2dv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos2f(x, y) })
+        self.write(|e| e.gl_raster_pos2f(x, y))
     }
     fn gl_raster_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos2fv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos2i(x, y) })
+        self.write(|e| e.gl_raster_pos2i(x, y))
     }
     fn gl_raster_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos2iv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos2s(x, y) })
+        self.write(|e| e.gl_raster_pos2s(x, y))
     }
     fn gl_raster_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos2sv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos3d(x, y, z) })
+        self.write(|e| e.gl_raster_pos3d(x, y, z))
     }
     fn gl_raster_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos3dv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos3f(x, y, z) })
+        self.write(|e| e.gl_raster_pos3f(x, y, z))
     }
     fn gl_raster_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos3fv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos3i(x, y, z) })
+        self.write(|e| e.gl_raster_pos3i(x, y, z))
     }
     fn gl_raster_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos3iv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos3s(x, y, z) })
+        self.write(|e| e.gl_raster_pos3s(x, y, z))
     }
     fn gl_raster_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos3sv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos4d(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos4d(x, y, z, w) })
+        self.write(|e| e.gl_raster_pos4d(x, y, z, w))
     }
     fn gl_raster_pos4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos4dv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos4f(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos4f(x, y, z, w) })
+        self.write(|e| e.gl_raster_pos4f(x, y, z, w))
     }
     fn gl_raster_pos4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos4fv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos4i(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos4i(x, y, z, w) })
+        self.write(|e| e.gl_raster_pos4i(x, y, z, w))
     }
     fn gl_raster_pos4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos4iv((v.as_ptr(), v.len())) })
     }
     fn gl_raster_pos4s(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_raster_pos4s(x, y, z, w) })
+        self.write(|e| e.gl_raster_pos4s(x, y, z, w))
     }
     fn gl_raster_pos4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_raster_pos4sv((v.as_ptr(), v.len())) })
     }
     fn gl_read_buffer(&mut self, src: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_read_buffer(src) })
+        self.write(|e| e.gl_read_buffer(src))
     }
     fn gl_read_buffer_nv(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_read_buffer_nv(mode) })
+        self.write(|e| e.gl_read_buffer_nv(mode))
     }
     fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_read_pixels(x, y, width, height, format, type_) })
+        self.ask(reply, |e| e.gl_read_pixels(x, y, width, height, format, type_))
     }
     fn gl_readn_pixels(
         &mut self,
@@ -6567,52 +5848,44 @@ impl Commands for Pack {
         fits: u8,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_readn_pixels(x, y, width, height, format, type_, fits) })
+        self.ask(reply, |e| e.gl_readn_pixels(x, y, width, height, format, type_, fits))
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rectd(x1, y1, x2, y2) })
+        self.write(|e| e.gl_rectd(x1, y1, x2, y2))
     }
     fn gl_rectdv(&mut self, v1: Slice<'_, f64>, v2: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_rectdv((v1.as_ptr(), v1.len()), (v2.as_ptr(), v2.len())) })
     }
     fn gl_rectf(&mut self, x1: f32, y1: f32, x2: f32, y2: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rectf(x1, y1, x2, y2) })
+        self.write(|e| e.gl_rectf(x1, y1, x2, y2))
     }
     fn gl_rectfv(&mut self, v1: Slice<'_, f32>, v2: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_rectfv((v1.as_ptr(), v1.len()), (v2.as_ptr(), v2.len())) })
     }
     fn gl_recti(&mut self, x1: i32, y1: i32, x2: i32, y2: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_recti(x1, y1, x2, y2) })
+        self.write(|e| e.gl_recti(x1, y1, x2, y2))
     }
     fn gl_rectiv(&mut self, v1: Slice<'_, i32>, v2: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_rectiv((v1.as_ptr(), v1.len()), (v2.as_ptr(), v2.len())) })
     }
     fn gl_rects(&mut self, x1: i16, y1: i16, x2: i16, y2: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rects(x1, y1, x2, y2) })
+        self.write(|e| e.gl_rects(x1, y1, x2, y2))
     }
     fn gl_rectsv(&mut self, v1: Slice<'_, i16>, v2: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_rectsv((v1.as_ptr(), v1.len()), (v2.as_ptr(), v2.len())) })
     }
     fn gl_release_shader_compiler(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_release_shader_compiler() })
+        self.write(|e| e.gl_release_shader_compiler())
     }
     fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.gl_render_mode(mode, result_count, words_count) })
+        self.ask(reply, |e| e.gl_render_mode(mode, result_count, words_count))
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_renderbuffer_storage(target, internalformat, width, height) })
+        self.write(|e| e.gl_renderbuffer_storage(target, internalformat, width, height))
     }
     fn gl_renderbuffer_storage_multisample(
         &mut self,
@@ -6622,200 +5895,167 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_renderbuffer_storage_multisample(target, samples, internalformat, width, height) })
+        self.write(|e| e.gl_renderbuffer_storage_multisample(target, samples, internalformat, width, height))
     }
     fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_renderbuffer_storage_oes(target, internalformat, width, height) })
+        self.write(|e| e.gl_renderbuffer_storage_oes(target, internalformat, width, height))
     }
     fn gl_resume_transform_feedback(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_resume_transform_feedback() })
+        self.write(|e| e.gl_resume_transform_feedback())
     }
     fn gl_rotated(&mut self, angle: f64, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rotated(angle, x, y, z) })
+        self.write(|e| e.gl_rotated(angle, x, y, z))
     }
     fn gl_rotatef(&mut self, angle: f32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rotatef(angle, x, y, z) })
+        self.write(|e| e.gl_rotatef(angle, x, y, z))
     }
     fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_rotatex(angle, x, y, z) })
+        self.write(|e| e.gl_rotatex(angle, x, y, z))
     }
     fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sample_coverage(value, invert) })
+        self.write(|e| e.gl_sample_coverage(value, invert))
     }
     fn gl_sample_coveragex(&mut self, value: i32, invert: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sample_coveragex(value, invert) })
+        self.write(|e| e.gl_sample_coveragex(value, invert))
     }
     fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sample_map_ati(dst, interp, swizzle) })
+        self.write(|e| e.gl_sample_map_ati(dst, interp, swizzle))
     }
     fn gl_sample_maski(&mut self, mask_number: u32, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sample_maski(mask_number, mask) })
+        self.write(|e| e.gl_sample_maski(mask_number, mask))
     }
     fn gl_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_sampler_parameter_iiv(sampler, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_sampler_parameter_iuiv(sampler, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_sampler_parameterf(&mut self, sampler: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sampler_parameterf(sampler, pname, param) })
+        self.write(|e| e.gl_sampler_parameterf(sampler, pname, param))
     }
     fn gl_sampler_parameterfv(&mut self, sampler: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_sampler_parameterfv(sampler, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_sampler_parameteri(&mut self, sampler: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_sampler_parameteri(sampler, pname, param) })
+        self.write(|e| e.gl_sampler_parameteri(sampler, pname, param))
     }
     fn gl_sampler_parameteriv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_sampler_parameteriv(sampler, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_scaled(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_scaled(x, y, z) })
+        self.write(|e| e.gl_scaled(x, y, z))
     }
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_scalef(x, y, z) })
+        self.write(|e| e.gl_scalef(x, y, z))
     }
     fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_scalex(x, y, z) })
+        self.write(|e| e.gl_scalex(x, y, z))
     }
     fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_scissor(x, y, width, height) })
+        self.write(|e| e.gl_scissor(x, y, width, height))
     }
     fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_scissor_arrayv(first, count, (v.as_ptr(), v.len())) })
     }
     fn gl_scissor_indexed(&mut self, index: u32, left: i32, bottom: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_scissor_indexed(index, left, bottom, width, height) })
+        self.write(|e| e.gl_scissor_indexed(index, left, bottom, width, height))
     }
     fn gl_scissor_indexedv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_scissor_indexedv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3b(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3b(red, green, blue))
     }
     fn gl_secondary_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3bv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3d(&mut self, red: f64, green: f64, blue: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3d(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3d(red, green, blue))
     }
     fn gl_secondary_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3dv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3f(&mut self, red: f32, green: f32, blue: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3f(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3f(red, green, blue))
     }
     fn gl_secondary_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3fv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3i(&mut self, red: i32, green: i32, blue: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3i(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3i(red, green, blue))
     }
     fn gl_secondary_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3iv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3s(&mut self, red: i16, green: i16, blue: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3s(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3s(red, green, blue))
     }
     fn gl_secondary_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3sv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3ub(&mut self, red: u8, green: u8, blue: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3ub(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3ub(red, green, blue))
     }
     fn gl_secondary_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3ubv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3ui(&mut self, red: u32, green: u32, blue: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3ui(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3ui(red, green, blue))
     }
     fn gl_secondary_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3uiv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color3us(&mut self, red: u16, green: u16, blue: u16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color3us(red, green, blue) })
+        self.write(|e| e.gl_secondary_color3us(red, green, blue))
     }
     fn gl_secondary_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color3usv((v.as_ptr(), v.len())) })
     }
     fn gl_secondary_color_p3ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color_p3ui(type_, color) })
+        self.write(|e| e.gl_secondary_color_p3ui(type_, color))
     }
     fn gl_secondary_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_secondary_color_p3uiv(type_, (color.as_ptr(), color.len())) })
     }
     fn gl_secondary_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_secondary_color_pointer(size, type_, stride, pointer) })
+        self.write(|e| e.gl_secondary_color_pointer(size, type_, stride, pointer))
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_select_buffer(size) })
+        self.write(|e| e.gl_select_buffer(size))
     }
     fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_semaphore_create_cr(name, initial) })
+        self.write(|e| e.gl_semaphore_create_cr(name, initial))
     }
     fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_semaphore_destroy_cr(name) })
+        self.write(|e| e.gl_semaphore_destroy_cr(name))
     }
     fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_semaphore_pcr(name) })
+        self.write(|e| e.gl_semaphore_pcr(name))
     }
     fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_semaphore_vcr(name) })
+        self.write(|e| e.gl_semaphore_vcr(name))
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_set_fragment_shader_constant_ati(dst, (value.as_ptr(), value.len())) })
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_shade_model(mode) })
+        self.write(|e| e.gl_shade_model(mode))
     }
     fn gl_shader_binary(
         &mut self,
@@ -6825,18 +6065,17 @@ impl Commands for Pack {
         binary: Slice<'_, u8>,
         length: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_shader_binary(count, (shaders.as_ptr(), shaders.len()), binary_format, (binary.as_ptr(), binary.len()), length)
         })
     }
     fn gl_shader_source(&mut self, shader: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_shader_source(shader, (source.as_ptr(), source.len())) })
     }
     fn gl_shader_storage_block_binding(&mut self, program: u32, storage_block_index: u32, storage_block_binding: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_shader_storage_block_binding(program, storage_block_index, storage_block_binding) })
+        self.write(|e| e.gl_shader_storage_block_binding(program, storage_block_index, storage_block_binding))
     }
     fn gl_specialize_shader(
         &mut self,
@@ -6846,7 +6085,7 @@ impl Commands for Pack {
         p_constant_index: Slice<'_, u32>,
         p_constant_value: Slice<'_, u32>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_specialize_shader(
                 shader,
@@ -6858,279 +6097,239 @@ impl Commands for Pack {
         })
     }
     fn gl_stencil_func(&mut self, func: u32, ref_: i32, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_func(func, ref_, mask) })
+        self.write(|e| e.gl_stencil_func(func, ref_, mask))
     }
     fn gl_stencil_func_separate(&mut self, face: u32, func: u32, ref_: i32, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_func_separate(face, func, ref_, mask) })
+        self.write(|e| e.gl_stencil_func_separate(face, func, ref_, mask))
     }
     fn gl_stencil_func_separate_ati(&mut self, frontfunc: u32, backfunc: u32, ref_: i32, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask) })
+        self.write(|e| e.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask))
     }
     fn gl_stencil_mask(&mut self, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_mask(mask) })
+        self.write(|e| e.gl_stencil_mask(mask))
     }
     fn gl_stencil_mask_separate(&mut self, face: u32, mask: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_mask_separate(face, mask) })
+        self.write(|e| e.gl_stencil_mask_separate(face, mask))
     }
     fn gl_stencil_op(&mut self, fail: u32, zfail: u32, zpass: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_op(fail, zfail, zpass) })
+        self.write(|e| e.gl_stencil_op(fail, zfail, zpass))
     }
     fn gl_stencil_op_separate(&mut self, face: u32, sfail: u32, dpfail: u32, dppass: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_stencil_op_separate(face, sfail, dpfail, dppass) })
+        self.write(|e| e.gl_stencil_op_separate(face, sfail, dpfail, dppass))
     }
     fn gl_tex_buffer(&mut self, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_buffer(target, internalformat, buffer) })
+        self.write(|e| e.gl_tex_buffer(target, internalformat, buffer))
     }
     fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_buffer_range(target, internalformat, buffer, offset, size) })
+        self.write(|e| e.gl_tex_buffer_range(target, internalformat, buffer, offset, size))
     }
     fn gl_tex_coord1d(&mut self, s: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord1d(s) })
+        self.write(|e| e.gl_tex_coord1d(s))
     }
     fn gl_tex_coord1dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord1dv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord1f(&mut self, s: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord1f(s) })
+        self.write(|e| e.gl_tex_coord1f(s))
     }
     fn gl_tex_coord1fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord1fv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord1i(&mut self, s: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord1i(s) })
+        self.write(|e| e.gl_tex_coord1i(s))
     }
     fn gl_tex_coord1iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord1iv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord1s(&mut self, s: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord1s(s) })
+        self.write(|e| e.gl_tex_coord1s(s))
     }
     fn gl_tex_coord1sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord1sv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord2d(&mut self, s: f64, t: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord2d(s, t) })
+        self.write(|e| e.gl_tex_coord2d(s, t))
     }
     fn gl_tex_coord2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord2dv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord2f(&mut self, s: f32, t: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord2f(s, t) })
+        self.write(|e| e.gl_tex_coord2f(s, t))
     }
     fn gl_tex_coord2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord2fv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord2i(&mut self, s: i32, t: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord2i(s, t) })
+        self.write(|e| e.gl_tex_coord2i(s, t))
     }
     fn gl_tex_coord2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord2iv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord2s(&mut self, s: i16, t: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord2s(s, t) })
+        self.write(|e| e.gl_tex_coord2s(s, t))
     }
     fn gl_tex_coord2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord2sv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord3d(&mut self, s: f64, t: f64, r: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord3d(s, t, r) })
+        self.write(|e| e.gl_tex_coord3d(s, t, r))
     }
     fn gl_tex_coord3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord3dv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord3f(&mut self, s: f32, t: f32, r: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord3f(s, t, r) })
+        self.write(|e| e.gl_tex_coord3f(s, t, r))
     }
     fn gl_tex_coord3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord3fv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord3i(&mut self, s: i32, t: i32, r: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord3i(s, t, r) })
+        self.write(|e| e.gl_tex_coord3i(s, t, r))
     }
     fn gl_tex_coord3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord3iv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord3s(&mut self, s: i16, t: i16, r: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord3s(s, t, r) })
+        self.write(|e| e.gl_tex_coord3s(s, t, r))
     }
     fn gl_tex_coord3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord3sv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord4d(&mut self, s: f64, t: f64, r: f64, q: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord4d(s, t, r, q) })
+        self.write(|e| e.gl_tex_coord4d(s, t, r, q))
     }
     fn gl_tex_coord4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord4dv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord4f(&mut self, s: f32, t: f32, r: f32, q: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord4f(s, t, r, q) })
+        self.write(|e| e.gl_tex_coord4f(s, t, r, q))
     }
     fn gl_tex_coord4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord4fv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord4i(&mut self, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord4i(s, t, r, q) })
+        self.write(|e| e.gl_tex_coord4i(s, t, r, q))
     }
     fn gl_tex_coord4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord4iv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord4s(&mut self, s: i16, t: i16, r: i16, q: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord4s(s, t, r, q) })
+        self.write(|e| e.gl_tex_coord4s(s, t, r, q))
     }
     fn gl_tex_coord4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord4sv((v.as_ptr(), v.len())) })
     }
     fn gl_tex_coord_p1ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_p1ui(type_, coords) })
+        self.write(|e| e.gl_tex_coord_p1ui(type_, coords))
     }
     fn gl_tex_coord_p1uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord_p1uiv(type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_tex_coord_p2ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_p2ui(type_, coords) })
+        self.write(|e| e.gl_tex_coord_p2ui(type_, coords))
     }
     fn gl_tex_coord_p2uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord_p2uiv(type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_tex_coord_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_p3ui(type_, coords) })
+        self.write(|e| e.gl_tex_coord_p3ui(type_, coords))
     }
     fn gl_tex_coord_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord_p3uiv(type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_tex_coord_p4ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_p4ui(type_, coords) })
+        self.write(|e| e.gl_tex_coord_p4ui(type_, coords))
     }
     fn gl_tex_coord_p4uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_coord_p4uiv(type_, (coords.as_ptr(), coords.len())) })
     }
     fn gl_tex_coord_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_pointer(size, type_, stride, pointer) })
+        self.write(|e| e.gl_tex_coord_pointer(size, type_, stride, pointer))
     }
     fn gl_tex_coord_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_coord_pointer_ext(size, type_, stride, count, pointer) })
+        self.write(|e| e.gl_tex_coord_pointer_ext(size, type_, stride, count, pointer))
     }
     fn gl_tex_envf(&mut self, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_envf(target, pname, param) })
+        self.write(|e| e.gl_tex_envf(target, pname, param))
     }
     fn gl_tex_envfv(&mut self, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_envfv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_envi(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_envi(target, pname, param) })
+        self.write(|e| e.gl_tex_envi(target, pname, param))
     }
     fn gl_tex_enviv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_enviv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_envx(target, pname, param) })
+        self.write(|e| e.gl_tex_envx(target, pname, param))
     }
     fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_envxv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_gend(coord, pname, param) })
+        self.write(|e| e.gl_tex_gend(coord, pname, param))
     }
     fn gl_tex_gendv(&mut self, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_gendv(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_genf(&mut self, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_genf(coord, pname, param) })
+        self.write(|e| e.gl_tex_genf(coord, pname, param))
     }
     fn gl_tex_genf_oes(&mut self, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_genf_oes(coord, pname, param) })
+        self.write(|e| e.gl_tex_genf_oes(coord, pname, param))
     }
     fn gl_tex_genfv(&mut self, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_genfv(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_genfv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_genfv_oes(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_geni(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_geni(coord, pname, param) })
+        self.write(|e| e.gl_tex_geni(coord, pname, param))
     }
     fn gl_tex_geni_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_geni_oes(coord, pname, param) })
+        self.write(|e| e.gl_tex_geni_oes(coord, pname, param))
     }
     fn gl_tex_geniv(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_geniv(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_geniv_oes(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_genx_oes(coord, pname, param) })
+        self.write(|e| e.gl_tex_genx_oes(coord, pname, param))
     }
     fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_genxv_oes(coord, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_image1d(
@@ -7144,7 +6343,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_image1d(target, level, internalformat, width, border, format, type_, pixels.into()) })
     }
     fn gl_tex_image2d(
@@ -7159,7 +6358,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_image2d(target, level, internalformat, width, height, border, format, type_, pixels.into()) })
     }
     fn gl_tex_image2d_multisample(
@@ -7171,8 +6370,7 @@ impl Commands for Pack {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations) })
+        self.write(|e| e.gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations))
     }
     fn gl_tex_image3d(
         &mut self,
@@ -7187,7 +6385,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_tex_image3d(target, level, internalformat, width, height, depth, border, format, type_, pixels.into())
         })
@@ -7205,7 +6403,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_tex_image3dext(target, level, internalformat, width, height, depth, border, format, type_, pixels.into())
         })
@@ -7220,8 +6418,7 @@ impl Commands for Pack {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations) })
+        self.write(|e| e.gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations))
     }
     fn gl_tex_image3does(
         &mut self,
@@ -7236,50 +6433,45 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_tex_image3does(target, level, internalformat, width, height, depth, border, format, type_, pixels.into())
         })
     }
     fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_parameter_iiv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_parameter_iuiv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_parameterf(&mut self, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_parameterf(target, pname, param) })
+        self.write(|e| e.gl_tex_parameterf(target, pname, param))
     }
     fn gl_tex_parameterfv(&mut self, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_parameterfv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_parameteri(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_parameteri(target, pname, param) })
+        self.write(|e| e.gl_tex_parameteri(target, pname, param))
     }
     fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_parameteriv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_parameterx(target, pname, param) })
+        self.write(|e| e.gl_tex_parameterx(target, pname, param))
     }
     fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_parameterxv(target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage1d(target, levels, internalformat, width) })
+        self.write(|e| e.gl_tex_storage1d(target, levels, internalformat, width))
     }
     fn gl_tex_storage2d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage2d(target, levels, internalformat, width, height) })
+        self.write(|e| e.gl_tex_storage2d(target, levels, internalformat, width, height))
     }
     fn gl_tex_storage2d_multisample(
         &mut self,
@@ -7290,8 +6482,7 @@ impl Commands for Pack {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations) })
+        self.write(|e| e.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations))
     }
     fn gl_tex_storage3d(
         &mut self,
@@ -7302,8 +6493,7 @@ impl Commands for Pack {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage3d(target, levels, internalformat, width, height, depth) })
+        self.write(|e| e.gl_tex_storage3d(target, levels, internalformat, width, height, depth))
     }
     fn gl_tex_storage3d_multisample(
         &mut self,
@@ -7315,10 +6505,7 @@ impl Commands for Pack {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
-            e.gl_tex_storage3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations)
-        })
+        self.write(|e| e.gl_tex_storage3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations))
     }
     fn gl_tex_storage_mem1dext(
         &mut self,
@@ -7329,8 +6516,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage_mem1dext(target, levels, internal_format, width, memory, offset) })
+        self.write(|e| e.gl_tex_storage_mem1dext(target, levels, internal_format, width, memory, offset))
     }
     fn gl_tex_storage_mem2dext(
         &mut self,
@@ -7342,8 +6528,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage_mem2dext(target, levels, internal_format, width, height, memory, offset) })
+        self.write(|e| e.gl_tex_storage_mem2dext(target, levels, internal_format, width, height, memory, offset))
     }
     fn gl_tex_storage_mem2d_multisample_ext(
         &mut self,
@@ -7356,8 +6541,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_tex_storage_mem2d_multisample_ext(target, samples, internal_format, width, height, fixed_sample_locations, memory, offset)
         })
     }
@@ -7372,8 +6556,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_tex_storage_mem3dext(target, levels, internal_format, width, height, depth, memory, offset) })
+        self.write(|e| e.gl_tex_storage_mem3dext(target, levels, internal_format, width, height, depth, memory, offset))
     }
     fn gl_tex_storage_mem3d_multisample_ext(
         &mut self,
@@ -7387,8 +6570,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_tex_storage_mem3d_multisample_ext(
                 target,
                 samples,
@@ -7412,7 +6594,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_sub_image1d(target, level, xoffset, width, format, type_, pixels.into()) })
     }
     fn gl_tex_sub_image2d(
@@ -7427,7 +6609,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, type_, pixels.into()) })
     }
     fn gl_tex_sub_image3d(
@@ -7444,7 +6626,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.into())
         })
@@ -7463,30 +6645,25 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.into())
         })
     }
     fn gl_texture_barrier(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_barrier() })
+        self.write(|e| e.gl_texture_barrier())
     }
     fn gl_texture_barrier_nv(&mut self) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_barrier_nv() })
+        self.write(|e| e.gl_texture_barrier_nv())
     }
     fn gl_texture_buffer(&mut self, texture: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_buffer(texture, internalformat, buffer) })
+        self.write(|e| e.gl_texture_buffer(texture, internalformat, buffer))
     }
     fn gl_texture_buffer_ext(&mut self, texture: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_buffer_ext(texture, target, internalformat, buffer) })
+        self.write(|e| e.gl_texture_buffer_ext(texture, target, internalformat, buffer))
     }
     fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_buffer_range(texture, internalformat, buffer, offset, size) })
+        self.write(|e| e.gl_texture_buffer_range(texture, internalformat, buffer, offset, size))
     }
     fn gl_texture_buffer_range_ext(
         &mut self,
@@ -7497,8 +6674,7 @@ impl Commands for Pack {
         offset: i64,
         size: i64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_buffer_range_ext(texture, target, internalformat, buffer, offset, size) })
+        self.write(|e| e.gl_texture_buffer_range_ext(texture, target, internalformat, buffer, offset, size))
     }
     fn gl_texture_image1dext(
         &mut self,
@@ -7512,7 +6688,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_image1dext(texture, target, level, internalformat, width, border, format, type_, pixels.into())
         })
@@ -7530,7 +6706,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_image2dext(texture, target, level, internalformat, width, height, border, format, type_, pixels.into())
         })
@@ -7549,7 +6725,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, format, type_, pixels.into())
         })
@@ -7566,72 +6742,63 @@ impl Commands for Pack {
         depth: i32,
         commit: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_page_commitment_ext(texture, level, xoffset, yoffset, zoffset, width, height, depth, commit) })
+        self.write(|e| e.gl_texture_page_commitment_ext(texture, level, xoffset, yoffset, zoffset, width, height, depth, commit))
     }
     fn gl_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameter_iiv(texture, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameter_iiv_ext(texture, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameter_iuiv(texture, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_parameterf(&mut self, texture: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_parameterf(texture, pname, param) })
+        self.write(|e| e.gl_texture_parameterf(texture, pname, param))
     }
     fn gl_texture_parameterf_ext(&mut self, texture: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_parameterf_ext(texture, target, pname, param) })
+        self.write(|e| e.gl_texture_parameterf_ext(texture, target, pname, param))
     }
     fn gl_texture_parameterfv(&mut self, texture: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameterfv(texture, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameterfv_ext(texture, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_parameteri(&mut self, texture: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_parameteri(texture, pname, param) })
+        self.write(|e| e.gl_texture_parameteri(texture, pname, param))
     }
     fn gl_texture_parameteri_ext(&mut self, texture: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_parameteri_ext(texture, target, pname, param) })
+        self.write(|e| e.gl_texture_parameteri_ext(texture, target, pname, param))
     }
     fn gl_texture_parameteriv(&mut self, texture: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameteriv(texture, pname, (param.as_ptr(), param.len())) })
     }
     fn gl_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_parameteriv_ext(texture, target, pname, (params.as_ptr(), params.len())) })
     }
     fn gl_texture_renderbuffer_ext(&mut self, texture: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_renderbuffer_ext(texture, target, renderbuffer) })
+        self.write(|e| e.gl_texture_renderbuffer_ext(texture, target, renderbuffer))
     }
     fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage1d(texture, levels, internalformat, width) })
+        self.write(|e| e.gl_texture_storage1d(texture, levels, internalformat, width))
     }
     fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage1dext(texture, target, levels, internalformat, width) })
+        self.write(|e| e.gl_texture_storage1dext(texture, target, levels, internalformat, width))
     }
     fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage2d(texture, levels, internalformat, width, height) })
+        self.write(|e| e.gl_texture_storage2d(texture, levels, internalformat, width, height))
     }
     fn gl_texture_storage2dext(
         &mut self,
@@ -7642,8 +6809,7 @@ impl Commands for Pack {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage2dext(texture, target, levels, internalformat, width, height) })
+        self.write(|e| e.gl_texture_storage2dext(texture, target, levels, internalformat, width, height))
     }
     fn gl_texture_storage2d_multisample(
         &mut self,
@@ -7654,8 +6820,7 @@ impl Commands for Pack {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage2d_multisample(texture, samples, internalformat, width, height, fixedsamplelocations) })
+        self.write(|e| e.gl_texture_storage2d_multisample(texture, samples, internalformat, width, height, fixedsamplelocations))
     }
     fn gl_texture_storage2d_multisample_ext(
         &mut self,
@@ -7667,8 +6832,7 @@ impl Commands for Pack {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_texture_storage2d_multisample_ext(texture, target, samples, internalformat, width, height, fixedsamplelocations)
         })
     }
@@ -7681,8 +6845,7 @@ impl Commands for Pack {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage3d(texture, levels, internalformat, width, height, depth) })
+        self.write(|e| e.gl_texture_storage3d(texture, levels, internalformat, width, height, depth))
     }
     fn gl_texture_storage3dext(
         &mut self,
@@ -7694,8 +6857,7 @@ impl Commands for Pack {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth) })
+        self.write(|e| e.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth))
     }
     fn gl_texture_storage3d_multisample(
         &mut self,
@@ -7707,10 +6869,7 @@ impl Commands for Pack {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
-            e.gl_texture_storage3d_multisample(texture, samples, internalformat, width, height, depth, fixedsamplelocations)
-        })
+        self.write(|e| e.gl_texture_storage3d_multisample(texture, samples, internalformat, width, height, depth, fixedsamplelocations))
     }
     fn gl_texture_storage3d_multisample_ext(
         &mut self,
@@ -7723,8 +6882,7 @@ impl Commands for Pack {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_texture_storage3d_multisample_ext(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations)
         })
     }
@@ -7737,8 +6895,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage_mem1dext(texture, levels, internal_format, width, memory, offset) })
+        self.write(|e| e.gl_texture_storage_mem1dext(texture, levels, internal_format, width, memory, offset))
     }
     fn gl_texture_storage_mem2dext(
         &mut self,
@@ -7750,8 +6907,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage_mem2dext(texture, levels, internal_format, width, height, memory, offset) })
+        self.write(|e| e.gl_texture_storage_mem2dext(texture, levels, internal_format, width, height, memory, offset))
     }
     fn gl_texture_storage_mem2d_multisample_ext(
         &mut self,
@@ -7764,8 +6920,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_texture_storage_mem2d_multisample_ext(
                 texture,
                 samples,
@@ -7789,8 +6944,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_storage_mem3dext(texture, levels, internal_format, width, height, depth, memory, offset) })
+        self.write(|e| e.gl_texture_storage_mem3dext(texture, levels, internal_format, width, height, depth, memory, offset))
     }
     fn gl_texture_storage_mem3d_multisample_ext(
         &mut self,
@@ -7804,8 +6958,7 @@ impl Commands for Pack {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe {
+        self.write(|e| {
             e.gl_texture_storage_mem3d_multisample_ext(
                 texture,
                 samples,
@@ -7829,7 +6982,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_sub_image1d(texture, level, xoffset, width, format, type_, pixels.into()) })
     }
     fn gl_texture_sub_image1dext(
@@ -7843,7 +6996,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_sub_image1dext(texture, target, level, xoffset, width, format, type_, pixels.into()) })
     }
     fn gl_texture_sub_image2d(
@@ -7858,7 +7011,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, type_, pixels.into()) })
     }
     fn gl_texture_sub_image2dext(
@@ -7874,7 +7027,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, type_, pixels.into())
         })
@@ -7893,7 +7046,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.into())
         })
@@ -7913,7 +7066,7 @@ impl Commands for Pack {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe {
             e.gl_texture_sub_image3dext(
                 texture,
@@ -7942,644 +7095,571 @@ impl Commands for Pack {
         minlayer: u32,
         numlayers: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers) })
+        self.write(|e| e.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers))
     }
     fn gl_transform_feedback_buffer_base(&mut self, xfb: u32, index: u32, buffer: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_transform_feedback_buffer_base(xfb, index, buffer) })
+        self.write(|e| e.gl_transform_feedback_buffer_base(xfb, index, buffer))
     }
     fn gl_transform_feedback_buffer_range(&mut self, xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_transform_feedback_buffer_range(xfb, index, buffer, offset, size) })
+        self.write(|e| e.gl_transform_feedback_buffer_range(xfb, index, buffer, offset, size))
     }
     fn gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: Slice<'_, u8>, buffer_mode: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_transform_feedback_varyings(program, count, (varyings.as_ptr(), varyings.len()), buffer_mode) })
     }
     fn gl_translated(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_translated(x, y, z) })
+        self.write(|e| e.gl_translated(x, y, z))
     }
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_translatef(x, y, z) })
+        self.write(|e| e.gl_translatef(x, y, z))
     }
     fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_translatex(x, y, z) })
+        self.write(|e| e.gl_translatex(x, y, z))
     }
     fn gl_uniform1d(&mut self, location: i32, x: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1d(location, x) })
+        self.write(|e| e.gl_uniform1d(location, x))
     }
     fn gl_uniform1dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1dv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1f(&mut self, location: i32, v0: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1f(location, v0) })
+        self.write(|e| e.gl_uniform1f(location, v0))
     }
     fn gl_uniform1fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1fv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1i(&mut self, location: i32, v0: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1i(location, v0) })
+        self.write(|e| e.gl_uniform1i(location, v0))
     }
     fn gl_uniform1i64_arb(&mut self, location: i32, x: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1i64_arb(location, x) })
+        self.write(|e| e.gl_uniform1i64_arb(location, x))
     }
     fn gl_uniform1i64_nv(&mut self, location: i32, x: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1i64_nv(location, x) })
+        self.write(|e| e.gl_uniform1i64_nv(location, x))
     }
     fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1i64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1i64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1iv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1ui(&mut self, location: i32, v0: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1ui(location, v0) })
+        self.write(|e| e.gl_uniform1ui(location, v0))
     }
     fn gl_uniform1ui64_arb(&mut self, location: i32, x: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1ui64_arb(location, x) })
+        self.write(|e| e.gl_uniform1ui64_arb(location, x))
     }
     fn gl_uniform1ui64_nv(&mut self, location: i32, x: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform1ui64_nv(location, x) })
+        self.write(|e| e.gl_uniform1ui64_nv(location, x))
     }
     fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1ui64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1ui64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform1uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform1uiv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2d(&mut self, location: i32, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2d(location, x, y) })
+        self.write(|e| e.gl_uniform2d(location, x, y))
     }
     fn gl_uniform2dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2dv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2f(&mut self, location: i32, v0: f32, v1: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2f(location, v0, v1) })
+        self.write(|e| e.gl_uniform2f(location, v0, v1))
     }
     fn gl_uniform2fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2fv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2i(&mut self, location: i32, v0: i32, v1: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2i(location, v0, v1) })
+        self.write(|e| e.gl_uniform2i(location, v0, v1))
     }
     fn gl_uniform2i64_arb(&mut self, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2i64_arb(location, x, y) })
+        self.write(|e| e.gl_uniform2i64_arb(location, x, y))
     }
     fn gl_uniform2i64_nv(&mut self, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2i64_nv(location, x, y) })
+        self.write(|e| e.gl_uniform2i64_nv(location, x, y))
     }
     fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2i64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2i64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2iv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2ui(&mut self, location: i32, v0: u32, v1: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2ui(location, v0, v1) })
+        self.write(|e| e.gl_uniform2ui(location, v0, v1))
     }
     fn gl_uniform2ui64_arb(&mut self, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2ui64_arb(location, x, y) })
+        self.write(|e| e.gl_uniform2ui64_arb(location, x, y))
     }
     fn gl_uniform2ui64_nv(&mut self, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform2ui64_nv(location, x, y) })
+        self.write(|e| e.gl_uniform2ui64_nv(location, x, y))
     }
     fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2ui64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2ui64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform2uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform2uiv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3d(&mut self, location: i32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3d(location, x, y, z) })
+        self.write(|e| e.gl_uniform3d(location, x, y, z))
     }
     fn gl_uniform3dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3dv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3f(&mut self, location: i32, v0: f32, v1: f32, v2: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3f(location, v0, v1, v2) })
+        self.write(|e| e.gl_uniform3f(location, v0, v1, v2))
     }
     fn gl_uniform3fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3fv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3i(&mut self, location: i32, v0: i32, v1: i32, v2: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3i(location, v0, v1, v2) })
+        self.write(|e| e.gl_uniform3i(location, v0, v1, v2))
     }
     fn gl_uniform3i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3i64_arb(location, x, y, z) })
+        self.write(|e| e.gl_uniform3i64_arb(location, x, y, z))
     }
     fn gl_uniform3i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3i64_nv(location, x, y, z) })
+        self.write(|e| e.gl_uniform3i64_nv(location, x, y, z))
     }
     fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3i64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3i64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3iv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3ui(location, v0, v1, v2) })
+        self.write(|e| e.gl_uniform3ui(location, v0, v1, v2))
     }
     fn gl_uniform3ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3ui64_arb(location, x, y, z) })
+        self.write(|e| e.gl_uniform3ui64_arb(location, x, y, z))
     }
     fn gl_uniform3ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform3ui64_nv(location, x, y, z) })
+        self.write(|e| e.gl_uniform3ui64_nv(location, x, y, z))
     }
     fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3ui64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3ui64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform3uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform3uiv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4d(&mut self, location: i32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4d(location, x, y, z, w) })
+        self.write(|e| e.gl_uniform4d(location, x, y, z, w))
     }
     fn gl_uniform4dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4dv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4f(&mut self, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4f(location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_uniform4f(location, v0, v1, v2, v3))
     }
     fn gl_uniform4fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4fv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4i(&mut self, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4i(location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_uniform4i(location, v0, v1, v2, v3))
     }
     fn gl_uniform4i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4i64_arb(location, x, y, z, w) })
+        self.write(|e| e.gl_uniform4i64_arb(location, x, y, z, w))
     }
     fn gl_uniform4i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4i64_nv(location, x, y, z, w) })
+        self.write(|e| e.gl_uniform4i64_nv(location, x, y, z, w))
     }
     fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4i64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4i64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4iv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4ui(location, v0, v1, v2, v3) })
+        self.write(|e| e.gl_uniform4ui(location, v0, v1, v2, v3))
     }
     fn gl_uniform4ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4ui64_arb(location, x, y, z, w) })
+        self.write(|e| e.gl_uniform4ui64_arb(location, x, y, z, w))
     }
     fn gl_uniform4ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform4ui64_nv(location, x, y, z, w) })
+        self.write(|e| e.gl_uniform4ui64_nv(location, x, y, z, w))
     }
     fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4ui64v_arb(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4ui64v_nv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform4uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform4uiv(location, count, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_block_binding(&mut self, program: u32, uniform_block_index: u32, uniform_block_binding: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_uniform_block_binding(program, uniform_block_index, uniform_block_binding) })
+        self.write(|e| e.gl_uniform_block_binding(program, uniform_block_index, uniform_block_binding))
     }
     fn gl_uniform_matrix2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix2x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2x3dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix2x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2x3fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix2x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2x4dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix2x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix2x4fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3x2dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3x2fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3x4dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix3x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix3x4fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4x2dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4x2fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4x3dv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_matrix4x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_matrix4x3fv(location, count, transpose, (value.as_ptr(), value.len())) })
     }
     fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_uniform_subroutinesuiv(shadertype, count, (indices.as_ptr(), indices.len())) })
     }
     fn gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_use_program(program) })
+        self.write(|e| e.gl_use_program(program))
     }
     fn gl_use_program_stages(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_use_program_stages(pipeline, stages, program) })
+        self.write(|e| e.gl_use_program_stages(pipeline, stages, program))
     }
     fn gl_use_program_stages_ext(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_use_program_stages_ext(pipeline, stages, program) })
+        self.write(|e| e.gl_use_program_stages_ext(pipeline, stages, program))
     }
     fn gl_use_shader_program_ext(&mut self, type_: u32, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_use_shader_program_ext(type_, program) })
+        self.write(|e| e.gl_use_shader_program_ext(type_, program))
     }
     fn gl_validate_program(&mut self, program: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_validate_program(program) })
+        self.write(|e| e.gl_validate_program(program))
     }
     fn gl_validate_program_pipeline(&mut self, pipeline: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_validate_program_pipeline(pipeline) })
+        self.write(|e| e.gl_validate_program_pipeline(pipeline))
     }
     fn gl_validate_program_pipeline_ext(&mut self, pipeline: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_validate_program_pipeline_ext(pipeline) })
+        self.write(|e| e.gl_validate_program_pipeline_ext(pipeline))
     }
     fn gl_vertex2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex2d(x, y) })
+        self.write(|e| e.gl_vertex2d(x, y))
     }
     fn gl_vertex2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex2dv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex2f(x, y) })
+        self.write(|e| e.gl_vertex2f(x, y))
     }
     fn gl_vertex2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex2fv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex2i(x, y) })
+        self.write(|e| e.gl_vertex2i(x, y))
     }
     fn gl_vertex2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex2iv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex2s(x, y) })
+        self.write(|e| e.gl_vertex2s(x, y))
     }
     fn gl_vertex2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex2sv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex3d(x, y, z) })
+        self.write(|e| e.gl_vertex3d(x, y, z))
     }
     fn gl_vertex3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex3dv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex3f(x, y, z) })
+        self.write(|e| e.gl_vertex3f(x, y, z))
     }
     fn gl_vertex3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex3fv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex3i(x, y, z) })
+        self.write(|e| e.gl_vertex3i(x, y, z))
     }
     fn gl_vertex3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex3iv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex3s(x, y, z) })
+        self.write(|e| e.gl_vertex3s(x, y, z))
     }
     fn gl_vertex3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex3sv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex4d(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex4d(x, y, z, w) })
+        self.write(|e| e.gl_vertex4d(x, y, z, w))
     }
     fn gl_vertex4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex4dv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex4f(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex4f(x, y, z, w) })
+        self.write(|e| e.gl_vertex4f(x, y, z, w))
     }
     fn gl_vertex4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex4fv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex4i(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex4i(x, y, z, w) })
+        self.write(|e| e.gl_vertex4i(x, y, z, w))
     }
     fn gl_vertex4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex4iv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex4s(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex4s(x, y, z, w) })
+        self.write(|e| e.gl_vertex4s(x, y, z, w))
     }
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex4sv((v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib1d(index, x) })
+        self.write(|e| e.gl_vertex_attrib1d(index, x))
     }
     fn gl_vertex_attrib1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib1dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib1f(&mut self, index: u32, x: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib1f(index, x) })
+        self.write(|e| e.gl_vertex_attrib1f(index, x))
     }
     fn gl_vertex_attrib1fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib1fv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib1s(&mut self, index: u32, x: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib1s(index, x) })
+        self.write(|e| e.gl_vertex_attrib1s(index, x))
     }
     fn gl_vertex_attrib1sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib1sv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib2d(&mut self, index: u32, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib2d(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib2d(index, x, y))
     }
     fn gl_vertex_attrib2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib2dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib2f(&mut self, index: u32, x: f32, y: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib2f(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib2f(index, x, y))
     }
     fn gl_vertex_attrib2fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib2fv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib2s(&mut self, index: u32, x: i16, y: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib2s(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib2s(index, x, y))
     }
     fn gl_vertex_attrib2sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib2sv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib3d(&mut self, index: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib3d(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib3d(index, x, y, z))
     }
     fn gl_vertex_attrib3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib3dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib3f(&mut self, index: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib3f(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib3f(index, x, y, z))
     }
     fn gl_vertex_attrib3fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib3fv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib3s(&mut self, index: u32, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib3s(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib3s(index, x, y, z))
     }
     fn gl_vertex_attrib3sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib3sv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_nbv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_nbv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_niv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_niv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_nsv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_nsv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_nub(&mut self, index: u32, x: u8, y: u8, z: u8, w: u8) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib4_nub(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib4_nub(index, x, y, z, w))
     }
     fn gl_vertex_attrib4_nubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_nubv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_nuiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_nuiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4_nusv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4_nusv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4bv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib4d(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib4d(index, x, y, z, w))
     }
     fn gl_vertex_attrib4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4f(&mut self, index: u32, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib4f(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib4f(index, x, y, z, w))
     }
     fn gl_vertex_attrib4fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4fv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4iv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4s(&mut self, index: u32, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib4s(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib4s(index, x, y, z, w))
     }
     fn gl_vertex_attrib4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4sv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4ubv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4uiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib4usv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_binding(&mut self, attribindex: u32, bindingindex: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_binding(attribindex, bindingindex) })
+        self.write(|e| e.gl_vertex_attrib_binding(attribindex, bindingindex))
     }
     fn gl_vertex_attrib_divisor(&mut self, index: u32, divisor: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_divisor(index, divisor) })
+        self.write(|e| e.gl_vertex_attrib_divisor(index, divisor))
     }
     fn gl_vertex_attrib_format(
         &mut self,
@@ -8589,167 +7669,146 @@ impl Commands for Pack {
         normalized: u8,
         relativeoffset: u32,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_format(attribindex, size, type_, normalized, relativeoffset) })
+        self.write(|e| e.gl_vertex_attrib_format(attribindex, size, type_, normalized, relativeoffset))
     }
     fn gl_vertex_attrib_i1i(&mut self, index: u32, x: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i1i(index, x) })
+        self.write(|e| e.gl_vertex_attrib_i1i(index, x))
     }
     fn gl_vertex_attrib_i1iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i1iv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i1ui(&mut self, index: u32, x: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i1ui(index, x) })
+        self.write(|e| e.gl_vertex_attrib_i1ui(index, x))
     }
     fn gl_vertex_attrib_i1uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i1uiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i2i(&mut self, index: u32, x: i32, y: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i2i(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib_i2i(index, x, y))
     }
     fn gl_vertex_attrib_i2iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i2iv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i2ui(&mut self, index: u32, x: u32, y: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i2ui(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib_i2ui(index, x, y))
     }
     fn gl_vertex_attrib_i2uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i2uiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i3i(&mut self, index: u32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i3i(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib_i3i(index, x, y, z))
     }
     fn gl_vertex_attrib_i3iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i3iv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i3ui(&mut self, index: u32, x: u32, y: u32, z: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i3ui(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib_i3ui(index, x, y, z))
     }
     fn gl_vertex_attrib_i3uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i3uiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4bv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4i(&mut self, index: u32, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i4i(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib_i4i(index, x, y, z, w))
     }
     fn gl_vertex_attrib_i4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4iv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4sv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4ubv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4ui(&mut self, index: u32, x: u32, y: u32, z: u32, w: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i4ui(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib_i4ui(index, x, y, z, w))
     }
     fn gl_vertex_attrib_i4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4uiv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_i4usv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_i_format(&mut self, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i_format(attribindex, size, type_, relativeoffset) })
+        self.write(|e| e.gl_vertex_attrib_i_format(attribindex, size, type_, relativeoffset))
     }
     fn gl_vertex_attrib_i_pointer(&mut self, index: u32, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_i_pointer(index, size, type_, stride, pointer) })
+        self.write(|e| e.gl_vertex_attrib_i_pointer(index, size, type_, stride, pointer))
     }
     fn gl_vertex_attrib_l1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l1d(index, x) })
+        self.write(|e| e.gl_vertex_attrib_l1d(index, x))
     }
     fn gl_vertex_attrib_l1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_l1dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_l2d(&mut self, index: u32, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l2d(index, x, y) })
+        self.write(|e| e.gl_vertex_attrib_l2d(index, x, y))
     }
     fn gl_vertex_attrib_l2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_l2dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_l3d(&mut self, index: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l3d(index, x, y, z) })
+        self.write(|e| e.gl_vertex_attrib_l3d(index, x, y, z))
     }
     fn gl_vertex_attrib_l3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_l3dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_l4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l4d(index, x, y, z, w) })
+        self.write(|e| e.gl_vertex_attrib_l4d(index, x, y, z, w))
     }
     fn gl_vertex_attrib_l4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_l4dv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_vertex_attrib_l_format(&mut self, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l_format(attribindex, size, type_, relativeoffset) })
+        self.write(|e| e.gl_vertex_attrib_l_format(attribindex, size, type_, relativeoffset))
     }
     fn gl_vertex_attrib_l_pointer(&mut self, index: u32, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_l_pointer(index, size, type_, stride, pointer) })
+        self.write(|e| e.gl_vertex_attrib_l_pointer(index, size, type_, stride, pointer))
     }
     fn gl_vertex_attrib_p1ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_p1ui(index, type_, normalized, value) })
+        self.write(|e| e.gl_vertex_attrib_p1ui(index, type_, normalized, value))
     }
     fn gl_vertex_attrib_p1uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_p1uiv(index, type_, normalized, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_attrib_p2ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_p2ui(index, type_, normalized, value) })
+        self.write(|e| e.gl_vertex_attrib_p2ui(index, type_, normalized, value))
     }
     fn gl_vertex_attrib_p2uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_p2uiv(index, type_, normalized, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_attrib_p3ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_p3ui(index, type_, normalized, value) })
+        self.write(|e| e.gl_vertex_attrib_p3ui(index, type_, normalized, value))
     }
     fn gl_vertex_attrib_p3uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_p3uiv(index, type_, normalized, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_attrib_p4ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_p4ui(index, type_, normalized, value) })
+        self.write(|e| e.gl_vertex_attrib_p4ui(index, type_, normalized, value))
     }
     fn gl_vertex_attrib_p4uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_attrib_p4uiv(index, type_, normalized, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_attrib_pointer(
@@ -8761,159 +7820,137 @@ impl Commands for Pack {
         stride: i32,
         pointer: u64,
     ) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_attrib_pointer(index, size, type_, normalized, stride, pointer) })
+        self.write(|e| e.gl_vertex_attrib_pointer(index, size, type_, normalized, stride, pointer))
     }
     fn gl_vertex_binding_divisor(&mut self, bindingindex: u32, divisor: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_binding_divisor(bindingindex, divisor) })
+        self.write(|e| e.gl_vertex_binding_divisor(bindingindex, divisor))
     }
     fn gl_vertex_p2ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_p2ui(type_, value) })
+        self.write(|e| e.gl_vertex_p2ui(type_, value))
     }
     fn gl_vertex_p2uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_p2uiv(type_, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_p3ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_p3ui(type_, value) })
+        self.write(|e| e.gl_vertex_p3ui(type_, value))
     }
     fn gl_vertex_p3uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_p3uiv(type_, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_p4ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_p4ui(type_, value) })
+        self.write(|e| e.gl_vertex_p4ui(type_, value))
     }
     fn gl_vertex_p4uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_vertex_p4uiv(type_, (value.as_ptr(), value.len())) })
     }
     fn gl_vertex_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_pointer(size, type_, stride, pointer) })
+        self.write(|e| e.gl_vertex_pointer(size, type_, stride, pointer))
     }
     fn gl_vertex_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_vertex_pointer_ext(size, type_, stride, count, pointer) })
+        self.write(|e| e.gl_vertex_pointer_ext(size, type_, stride, count, pointer))
     }
     fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_viewport(x, y, width, height) })
+        self.write(|e| e.gl_viewport(x, y, width, height))
     }
     fn gl_viewport_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_viewport_arrayv(first, count, (v.as_ptr(), v.len())) })
     }
     fn gl_viewport_indexedf(&mut self, index: u32, x: f32, y: f32, w: f32, h: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_viewport_indexedf(index, x, y, w, h) })
+        self.write(|e| e.gl_viewport_indexedf(index, x, y, w, h))
     }
     fn gl_viewport_indexedfv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_viewport_indexedfv(index, (v.as_ptr(), v.len())) })
     }
     fn gl_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_wait_sync(sync, flags, timeout) })
+        self.write(|e| e.gl_wait_sync(sync, flags, timeout))
     }
     fn gl_window_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos2d(x, y) })
+        self.write(|e| e.gl_window_pos2d(x, y))
     }
     fn gl_window_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos2dv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos2f(x, y) })
+        self.write(|e| e.gl_window_pos2f(x, y))
     }
     fn gl_window_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos2fv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos2i(x, y) })
+        self.write(|e| e.gl_window_pos2i(x, y))
     }
     fn gl_window_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos2iv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos2s(x, y) })
+        self.write(|e| e.gl_window_pos2s(x, y))
     }
     fn gl_window_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos2sv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos3d(x, y, z) })
+        self.write(|e| e.gl_window_pos3d(x, y, z))
     }
     fn gl_window_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos3dv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos3f(x, y, z) })
+        self.write(|e| e.gl_window_pos3f(x, y, z))
     }
     fn gl_window_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos3fv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos3i(x, y, z) })
+        self.write(|e| e.gl_window_pos3i(x, y, z))
     }
     fn gl_window_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos3iv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos3s(x, y, z) })
+        self.write(|e| e.gl_window_pos3s(x, y, z))
     }
     fn gl_window_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos3sv((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos4d_mesa(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos4d_mesa(x, y, z, w) })
+        self.write(|e| e.gl_window_pos4d_mesa(x, y, z, w))
     }
     fn gl_window_pos4dv_mesa(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos4dv_mesa((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos4f_mesa(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos4f_mesa(x, y, z, w) })
+        self.write(|e| e.gl_window_pos4f_mesa(x, y, z, w))
     }
     fn gl_window_pos4fv_mesa(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos4fv_mesa((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos4i_mesa(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos4i_mesa(x, y, z, w) })
+        self.write(|e| e.gl_window_pos4i_mesa(x, y, z, w))
     }
     fn gl_window_pos4iv_mesa(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos4iv_mesa((v.as_ptr(), v.len())) })
     }
     fn gl_window_pos4s_mesa(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.write(|e| unsafe { e.gl_window_pos4s_mesa(x, y, z, w) })
+        self.write(|e| e.gl_window_pos4s_mesa(x, y, z, w))
     }
     fn gl_window_pos4sv_mesa(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        // SAFETY: the encoder has its room, and arrays hold what they say.
+        // SAFETY: arrays hold what they say.
         self.write(|e| unsafe { e.gl_window_pos4sv_mesa((v.as_ptr(), v.len())) })
     }
 }

@@ -77,13 +77,10 @@ impl Context {
             let Some(now) = self.integer(pname).filter(|now| Some(*now) != old) else {
                 continue;
             };
-            // SAFETY: the context's own encoder.
-            unsafe {
-                match pname {
-                    gl::GL_PRIMITIVE_RESTART_INDEX => self.enc.gl_primitive_restart_index(now),
-                    _ if now != 0 => self.enc.gl_enable(pname),
-                    _ => self.enc.gl_disable(pname),
-                }
+            match pname {
+                gl::GL_PRIMITIVE_RESTART_INDEX => self.enc.gl_primitive_restart_index(now),
+                _ if now != 0 => self.enc.gl_enable(pname),
+                _ => self.enc.gl_disable(pname),
             }
         }
     }
@@ -97,8 +94,7 @@ impl Context {
                 return;
             }
             self.gl.arrays.bind_vertex_array(saved.name);
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_bind_vertex_array(saved.name) };
+            self.enc.gl_bind_vertex_array(saved.name);
         }
         for slot in 0..SLOTS {
             self.restore_slot(slot, &saved.array);
@@ -110,16 +106,13 @@ impl Context {
             .objects
             .bindings
             .set_array_buffer(saved.array_buffer);
-        // SAFETY: the context's own encoder.
-        unsafe {
+        self.enc
+            .gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);
+        self.enc
+            .gl_bind_buffer(gl::GL_ELEMENT_ARRAY_BUFFER, element_buffer);
+        if self.gl.is_compat() {
             self.enc
-                .gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);
-            self.enc
-                .gl_bind_buffer(gl::GL_ELEMENT_ARRAY_BUFFER, element_buffer);
-            if self.gl.is_compat() {
-                self.enc
-                    .gl_client_active_texture(gl::GL_TEXTURE0 + saved.client_unit);
-            }
+                .gl_client_active_texture(gl::GL_TEXTURE0 + saved.client_unit);
         }
     }
 
@@ -134,67 +127,64 @@ impl Context {
         let enc = &mut self.enc;
         let slot = slot as u8;
         let index = u32::from(slot.wrapping_sub(attr::GENERIC));
-        // SAFETY: the context's own encoder.
-        unsafe {
-            if (attr::TEXCOORD..attr::GENERIC).contains(&slot) && (moved || toggled) {
-                enc.gl_client_active_texture(gl::GL_TEXTURE0 + u32::from(slot - attr::TEXCOORD));
-            }
-            if moved && binding.buffer != 0 {
-                enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, binding.buffer);
-                let stride = if format.given_stride == 0 {
-                    0
-                } else {
-                    binding.stride as i32
-                };
-                match slot {
-                    attr::POSITION => enc.gl_vertex_pointer(size, format.type_, stride, offset),
-                    attr::NORMAL => enc.gl_normal_pointer(format.type_, stride, offset),
-                    attr::COLOR => enc.gl_color_pointer(size, format.type_, stride, offset),
-                    attr::SECONDARY => {
-                        enc.gl_secondary_color_pointer(size, format.type_, stride, offset)
-                    }
-                    attr::FOG => enc.gl_fog_coord_pointer(format.type_, stride, offset),
-                    attr::INDEX => enc.gl_index_pointer(format.type_, stride, offset),
-                    attr::EDGE_FLAG => enc.gl_edge_flag_pointer(stride, offset),
-                    s if s < attr::GENERIC => {
-                        enc.gl_tex_coord_pointer(size, format.type_, stride, offset)
-                    }
-                    _ if format.kind == Kind::Integer => {
-                        enc.gl_vertex_attrib_i_pointer(index, size, format.type_, stride, offset)
-                    }
-                    _ if format.kind == Kind::Long => {
-                        enc.gl_vertex_attrib_l_pointer(index, size, format.type_, stride, offset)
-                    }
-                    _ => enc.gl_vertex_attrib_pointer(
-                        index,
-                        size,
-                        format.type_,
-                        format.normalized.into(),
-                        stride,
-                        offset,
-                    ),
+        if (attr::TEXCOORD..attr::GENERIC).contains(&slot) && (moved || toggled) {
+            enc.gl_client_active_texture(gl::GL_TEXTURE0 + u32::from(slot - attr::TEXCOORD));
+        }
+        if moved && binding.buffer != 0 {
+            enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, binding.buffer);
+            let stride = if format.given_stride == 0 {
+                0
+            } else {
+                binding.stride as i32
+            };
+            match slot {
+                attr::POSITION => enc.gl_vertex_pointer(size, format.type_, stride, offset),
+                attr::NORMAL => enc.gl_normal_pointer(format.type_, stride, offset),
+                attr::COLOR => enc.gl_color_pointer(size, format.type_, stride, offset),
+                attr::SECONDARY => {
+                    enc.gl_secondary_color_pointer(size, format.type_, stride, offset)
                 }
-            }
-            if moved && slot >= attr::GENERIC {
-                enc.gl_vertex_attrib_divisor(index, binding.divisor);
-            }
-            if toggled {
-                let array = match slot {
-                    attr::POSITION => gl::GL_VERTEX_ARRAY,
-                    attr::NORMAL => gl::GL_NORMAL_ARRAY,
-                    attr::COLOR => gl::GL_COLOR_ARRAY,
-                    attr::SECONDARY => gl::GL_SECONDARY_COLOR_ARRAY,
-                    attr::FOG => gl::GL_FOG_COORD_ARRAY,
-                    attr::INDEX => gl::GL_INDEX_ARRAY,
-                    attr::EDGE_FLAG => gl::GL_EDGE_FLAG_ARRAY,
-                    _ => gl::GL_TEXTURE_COORD_ARRAY,
-                };
-                match (slot >= attr::GENERIC, enabled) {
-                    (true, true) => enc.gl_enable_vertex_attrib_array(index),
-                    (true, false) => enc.gl_disable_vertex_attrib_array(index),
-                    (false, true) => enc.gl_enable_client_state(array),
-                    (false, false) => enc.gl_disable_client_state(array),
+                attr::FOG => enc.gl_fog_coord_pointer(format.type_, stride, offset),
+                attr::INDEX => enc.gl_index_pointer(format.type_, stride, offset),
+                attr::EDGE_FLAG => enc.gl_edge_flag_pointer(stride, offset),
+                s if s < attr::GENERIC => {
+                    enc.gl_tex_coord_pointer(size, format.type_, stride, offset)
                 }
+                _ if format.kind == Kind::Integer => {
+                    enc.gl_vertex_attrib_i_pointer(index, size, format.type_, stride, offset)
+                }
+                _ if format.kind == Kind::Long => {
+                    enc.gl_vertex_attrib_l_pointer(index, size, format.type_, stride, offset)
+                }
+                _ => enc.gl_vertex_attrib_pointer(
+                    index,
+                    size,
+                    format.type_,
+                    format.normalized.into(),
+                    stride,
+                    offset,
+                ),
+            }
+        }
+        if moved && slot >= attr::GENERIC {
+            enc.gl_vertex_attrib_divisor(index, binding.divisor);
+        }
+        if toggled {
+            let array = match slot {
+                attr::POSITION => gl::GL_VERTEX_ARRAY,
+                attr::NORMAL => gl::GL_NORMAL_ARRAY,
+                attr::COLOR => gl::GL_COLOR_ARRAY,
+                attr::SECONDARY => gl::GL_SECONDARY_COLOR_ARRAY,
+                attr::FOG => gl::GL_FOG_COORD_ARRAY,
+                attr::INDEX => gl::GL_INDEX_ARRAY,
+                attr::EDGE_FLAG => gl::GL_EDGE_FLAG_ARRAY,
+                _ => gl::GL_TEXTURE_COORD_ARRAY,
+            };
+            match (slot >= attr::GENERIC, enabled) {
+                (true, true) => enc.gl_enable_vertex_attrib_array(index),
+                (true, false) => enc.gl_disable_vertex_attrib_array(index),
+                (false, true) => enc.gl_enable_client_state(array),
+                (false, false) => enc.gl_disable_client_state(array),
             }
         }
     }

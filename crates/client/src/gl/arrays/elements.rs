@@ -184,8 +184,7 @@ impl Context {
             return self.draw_client_arrays(mode, first, count, 1, 0, tiles);
         }
         self.only(tiles, 16);
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.gl_draw_arrays(mode, first, count) };
+        self.enc.gl_draw_arrays(mode, first, count);
     }
 
     /// Sends a piece of a draw, which brings nothing along, to the renderers of its tiles.
@@ -193,15 +192,12 @@ impl Context {
         let d = draw.piece(piece);
         let offset = d.indices as u64;
         self.only(piece.tiles, 32);
-        // SAFETY: the context's own encoder.
-        unsafe {
-            match d.base_vertex {
-                0 => self.enc.gl_draw_elements(d.mode, d.count, d.type_, offset),
-                base => {
-                    let (mode, count) = (d.mode, d.count);
-                    self.enc
-                        .gl_draw_elements_base_vertex(mode, count, d.type_, offset, base);
-                }
+        match d.base_vertex {
+            0 => self.enc.gl_draw_elements(d.mode, d.count, d.type_, offset),
+            base => {
+                let (mode, count) = (d.mode, d.count);
+                self.enc
+                    .gl_draw_elements_base_vertex(mode, count, d.type_, offset, base);
             }
         }
     }
@@ -237,8 +233,7 @@ impl Context {
 
     /// A draw of nothing, for the errors that the server may find.
     pub(super) fn check_only(&mut self, mode: u32) {
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
+        self.enc.gl_draw_arrays(mode, 0, 0);
     }
 
     /// The index that restarts primitives, if that is enabled.
@@ -290,8 +285,7 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let checked = draws(mode, first, count, 1);
     cx.send_draw([ops::GL_DRAW_ARRAYS.into(), 0], mode, checked, |cx| {
         if !checked {
-            // SAFETY: the context's own encoder.
-            return unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
+            return cx.enc.gl_draw_arrays(mode, first, count);
         }
         let is_sorted = cx.sort_arrays(mode, first, count, |cx, piece| {
             let first = first + piece.first as i32;
@@ -307,11 +301,8 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
     let Some(cx) = drawing_unlisted() else { return };
     cx.draw_instances(mode, first, count, instances, 0, |cx| {
-        // SAFETY: the context's own encoder.
-        unsafe {
-            cx.enc
-                .gl_draw_arrays_instanced(mode, first, count, instances)
-        };
+        cx.enc
+            .gl_draw_arrays_instanced(mode, first, count, instances);
     });
 }
 
@@ -324,11 +315,8 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
 ) {
     let Some(cx) = drawing_unlisted() else { return };
     cx.draw_instances(mode, first, count, instances, base, |cx| {
-        // SAFETY: the context's own encoder.
-        unsafe {
-            cx.enc
-                .gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base)
-        };
+        cx.enc
+            .gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base);
     });
 }
 
@@ -357,8 +345,7 @@ macro_rules! indexed {
                     }
                     None => {}
                 }
-                // SAFETY: the context's own encoder.
-                unsafe { cx.enc.$encode($($sent),*) };
+                cx.enc.$encode($($sent),*);
             });
         })*
     };

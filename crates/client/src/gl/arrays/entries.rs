@@ -262,8 +262,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
         return cx.set_error(gl::GL_INVALID_ENUM);
     }
     cx.gl.arrays.client_unit = unit;
-    // SAFETY: the context's own encoder.
-    send_checked(cx, |enc| unsafe { enc.gl_client_active_texture(texture) });
+    send_checked(cx, |enc| enc.gl_client_active_texture(texture));
 }
 
 /// The arrays that lists have switched on or off, which they do by glEnable and glDisable.
@@ -297,8 +296,7 @@ fn enable_client(array: u32, on: bool) {
 }
 
 fn send_client_state(cx: &mut Context, array: u32, on: bool) {
-    // SAFETY: the context's own encoder.
-    send_checked(cx, |enc| unsafe {
+    send_checked(cx, |enc| {
         if on {
             enc.gl_enable_client_state(array);
         } else {

@@ -123,11 +123,9 @@ impl Context {
     pub(super) fn buffer_bytes(&mut self, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
         let elements = self.gl.arrays.element_buffer();
         // Contents are read through the binding of indices.
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer) };
+        self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer);
         let bytes = buffers::element_bytes(self, buffer, offset, len);
-        // SAFETY: as above.
-        unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements) };
+        self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements);
         bytes
     }
 }

@@ -254,8 +254,7 @@ impl Context {
     /// With its first command a frame may find the window in another size, and so it does before
     /// tiles are looked for.
     fn begin_a_frame(&mut self) {
-        // SAFETY: the context's own encoder. The room is only looked for, and given back.
-        unsafe { self.enc.cur = self.enc.room(4) };
+        self.enc.ensure(4);
     }
 
     /// The tiles that a draw with `mode` may touch, if the program has said where it will lie. An
@@ -356,14 +355,11 @@ impl Context {
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
         }
-        // SAFETY: the context's own encoder. The room is only requested and returned, so that both
-        // lie in one message.
-        unsafe { self.enc.cur = self.enc.room(room) };
-        if self.enc.end.is_null() {
+        // Both lie in one message.
+        if !self.enc.ensure(room) {
             return;
         }
-        // SAFETY: as above.
-        unsafe { self.enc.mgn_only(tiles as u32, (tiles >> 32) as u32) };
+        self.enc.mgn_only(tiles as u32, (tiles >> 32) as u32);
         self.message_is_sorted();
     }
 }

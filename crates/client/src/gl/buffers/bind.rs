@@ -41,8 +41,7 @@ pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
             now_bound(cx, target, buffer);
         }
     }
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_bind_buffer(target, buffer) };
+    cx.enc.gl_bind_buffer(target, buffer);
     cx.judged(before);
 }
 

@@ -155,7 +155,7 @@ pub(super) unsafe fn send(
 ) {
     let mut at = 0;
     while at < len {
-        let room = (cx.enc.end as usize).saturating_sub(cx.enc.cur as usize);
+        let room = (cx.enc.room_end() as usize).saturating_sub(cx.enc.cursor() as usize);
         let most = if room >= RECORD_BYTES_MIN + HEAD {
             (room - HEAD) & !63
         } else {

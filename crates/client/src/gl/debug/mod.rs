@@ -88,8 +88,7 @@ impl Context {
         let turn = debug_channel
             .as_ref()
             .map(|debug_channel| debug_channel.listener());
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_debug_messages(MESSAGE_BYTES_MAX) };
+        self.enc.mgn_debug_messages(MESSAGE_BYTES_MAX);
         let mut answer = self.answer(ops::MGN_DEBUG_MESSAGES);
         let Debug { callback, user, .. } = self.gl.debug;
         if !callback.is_null() {

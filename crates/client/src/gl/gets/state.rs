@@ -167,8 +167,7 @@ impl Context {
             return;
         };
         let count = gets::values(pname).unwrap_or(1);
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.gl_get_floatv(pname, count as u32) };
+        self.enc.gl_get_floatv(pname, count as u32);
         let mut answer = self.answer(ops::GL_GET_FLOATV);
         let bytes = answer.next_array(4);
         if bytes.len() != count * 4 {

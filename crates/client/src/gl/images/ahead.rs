@@ -27,7 +27,7 @@ impl Context {
             .is_some_and(|surface| surface.is_pixmap());
         (!is_apart && !of_x).then(|| StreamPosition {
             messages: session.stats.value(Word::Messages),
-            written: self.enc.cur as usize,
+            written: self.enc.cursor() as usize,
         })
     }
 
@@ -72,17 +72,14 @@ impl Context {
             let Some(wanted) = region.with_surroundings(pixel_bytes) else {
                 return false;
             };
-            // SAFETY: the context's own encoder.
-            unsafe {
-                self.enc.gl_read_pixels(
-                    wanted.x,
-                    wanted.y,
-                    wanted.width,
-                    wanted.height,
-                    wanted.format,
-                    wanted.type_,
-                )
-            };
+            self.enc.gl_read_pixels(
+                wanted.x,
+                wanted.y,
+                wanted.width,
+                wanted.height,
+                wanted.format,
+                wanted.type_,
+            );
             let mut answer = self.answer(ops::GL_READ_PIXELS);
             let image = answer.next_array(1);
             let bytes = wanted.width as usize * wanted.height as usize * pixel_bytes;

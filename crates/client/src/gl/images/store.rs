@@ -36,8 +36,7 @@ fn follow(
         };
         // A valid value raises no error.
         let before = enc.doubt;
-        // SAFETY: the context's own encoder.
-        unsafe { enc.gl_pixel_storei(pname, value) };
+        enc.gl_pixel_storei(pname, value);
         enc.doubt = before;
     }
     *server = *wanted;
@@ -163,9 +162,13 @@ mod tests {
             unreachable!("three records fit")
         }
         let mut room = [0u32; 16];
-        let mut enc = Encoder::new(full);
-        enc.cur = room.as_mut_ptr().cast();
-        enc.end = enc.cur.wrapping_add(size_of_val(&room));
+        let bytes = room.as_mut_ptr_range();
+        // SAFETY: the array is not used before all is written.
+        let mut enc = unsafe {
+            let mut enc = Encoder::new(full);
+            enc.set_room(bytes.start.cast(), bytes.end.cast());
+            enc
+        };
         let mut server = PixelStore::INITIAL;
         let wanted = PixelStore {
             skip_rows: 9,
@@ -177,7 +180,7 @@ mod tests {
         assert_eq!(sent(0), (GL_PACK_ALIGNMENT, 1));
         assert_eq!(sent(1), (GL_PACK_SKIP_ROWS, 9));
         assert_eq!(sent(2), (GL_PACK_REVERSE_ROW_ORDER_ANGLE, 1));
-        assert_eq!(enc.cur as usize - room.as_ptr() as usize, 36);
+        assert_eq!(enc.cursor() as usize - room.as_ptr() as usize, 36);
         assert_eq!(enc.doubt, 0);
         assert_eq!(server, wanted);
     }

@@ -107,13 +107,10 @@ impl Context {
     }
 
     pub(super) fn send_vertex(&mut self, components: u8, v: [f32; 4]) {
-        // SAFETY: the context's own encoder.
-        unsafe {
-            match components {
-                2 => self.enc.gl_vertex2f(v[0], v[1]),
-                3 => self.enc.gl_vertex3f(v[0], v[1], v[2]),
-                _ => self.enc.gl_vertex4f(v[0], v[1], v[2], v[3]),
-            }
+        match components {
+            2 => self.enc.gl_vertex2f(v[0], v[1]),
+            3 => self.enc.gl_vertex3f(v[0], v[1], v[2]),
+            _ => self.enc.gl_vertex4f(v[0], v[1], v[2], v[3]),
         }
     }
 
@@ -124,41 +121,38 @@ impl Context {
         // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.
         let before = (!self.gl.is_es1()).then_some(self.enc.doubt);
         let enc = &mut self.enc;
-        // SAFETY: the context's own encoder.
-        unsafe {
-            match (attribute, components) {
-                (attr::NORMAL, _) => enc.gl_normal3f(v[0], v[1], v[2]),
-                (attr::COLOR, 3) => enc.gl_color3f(v[0], v[1], v[2]),
-                (attr::COLOR, _) => enc.gl_color4f(v[0], v[1], v[2], v[3]),
-                (attr::SECONDARY, _) => enc.gl_secondary_color3f(v[0], v[1], v[2]),
-                (attr::FOG, _) => enc.gl_fog_coordf(v[0]),
-                (attr::INDEX, _) => enc.gl_indexf(v[0]),
-                (attr::EDGE_FLAG, _) => enc.gl_edge_flag(u8::from(v[0] != 0.0)),
-                (attr::TEXCOORD, 1) => enc.gl_tex_coord1f(v[0]),
-                (attr::TEXCOORD, 2) => enc.gl_tex_coord2f(v[0], v[1]),
-                (attr::TEXCOORD, 3) => enc.gl_tex_coord3f(v[0], v[1], v[2]),
-                // OpenGL ES 1 has only this form.
-                (attr::TEXCOORD, _) if self.gl.api == mgn_wire::hello::api::ES1 => {
-                    enc.gl_multi_tex_coord4f(gl::GL_TEXTURE0, v[0], v[1], v[2], v[3])
+        match (attribute, components) {
+            (attr::NORMAL, _) => enc.gl_normal3f(v[0], v[1], v[2]),
+            (attr::COLOR, 3) => enc.gl_color3f(v[0], v[1], v[2]),
+            (attr::COLOR, _) => enc.gl_color4f(v[0], v[1], v[2], v[3]),
+            (attr::SECONDARY, _) => enc.gl_secondary_color3f(v[0], v[1], v[2]),
+            (attr::FOG, _) => enc.gl_fog_coordf(v[0]),
+            (attr::INDEX, _) => enc.gl_indexf(v[0]),
+            (attr::EDGE_FLAG, _) => enc.gl_edge_flag(u8::from(v[0] != 0.0)),
+            (attr::TEXCOORD, 1) => enc.gl_tex_coord1f(v[0]),
+            (attr::TEXCOORD, 2) => enc.gl_tex_coord2f(v[0], v[1]),
+            (attr::TEXCOORD, 3) => enc.gl_tex_coord3f(v[0], v[1], v[2]),
+            // OpenGL ES 1 has only this form.
+            (attr::TEXCOORD, _) if self.gl.api == mgn_wire::hello::api::ES1 => {
+                enc.gl_multi_tex_coord4f(gl::GL_TEXTURE0, v[0], v[1], v[2], v[3])
+            }
+            (attr::TEXCOORD, _) => enc.gl_tex_coord4f(v[0], v[1], v[2], v[3]),
+            (a, n) if a < attr::GENERIC => {
+                let unit = gl::GL_TEXTURE0 + u32::from(a - attr::TEXCOORD);
+                match n {
+                    1 => enc.gl_multi_tex_coord1f(unit, v[0]),
+                    2 => enc.gl_multi_tex_coord2f(unit, v[0], v[1]),
+                    3 => enc.gl_multi_tex_coord3f(unit, v[0], v[1], v[2]),
+                    _ => enc.gl_multi_tex_coord4f(unit, v[0], v[1], v[2], v[3]),
                 }
-                (attr::TEXCOORD, _) => enc.gl_tex_coord4f(v[0], v[1], v[2], v[3]),
-                (a, n) if a < attr::GENERIC => {
-                    let unit = gl::GL_TEXTURE0 + u32::from(a - attr::TEXCOORD);
-                    match n {
-                        1 => enc.gl_multi_tex_coord1f(unit, v[0]),
-                        2 => enc.gl_multi_tex_coord2f(unit, v[0], v[1]),
-                        3 => enc.gl_multi_tex_coord3f(unit, v[0], v[1], v[2]),
-                        _ => enc.gl_multi_tex_coord4f(unit, v[0], v[1], v[2], v[3]),
-                    }
-                }
-                (a, n) => {
-                    let index = u32::from(a - attr::GENERIC);
-                    match n {
-                        1 => enc.gl_vertex_attrib1f(index, v[0]),
-                        2 => enc.gl_vertex_attrib2f(index, v[0], v[1]),
-                        3 => enc.gl_vertex_attrib3f(index, v[0], v[1], v[2]),
-                        _ => enc.gl_vertex_attrib4f(index, v[0], v[1], v[2], v[3]),
-                    }
+            }
+            (a, n) => {
+                let index = u32::from(a - attr::GENERIC);
+                match n {
+                    1 => enc.gl_vertex_attrib1f(index, v[0]),
+                    2 => enc.gl_vertex_attrib2f(index, v[0], v[1]),
+                    3 => enc.gl_vertex_attrib3f(index, v[0], v[1], v[2]),
+                    _ => enc.gl_vertex_attrib4f(index, v[0], v[1], v[2], v[3]),
                 }
             }
         }

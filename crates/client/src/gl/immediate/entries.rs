@@ -454,8 +454,7 @@ macro_rules! rectangles {
             }
             cx.rectangle_begins();
             cx.send_draw([ops::GL_RECTF.into(), 0], gl::GL_QUADS, true, |cx| {
-                // SAFETY: the context's own encoder.
-                unsafe { cx.enc.gl_rectf(x1 as f32, y1 as f32, x2 as f32, y2 as f32) }
+                cx.enc.gl_rectf(x1 as f32, y1 as f32, x2 as f32, y2 as f32)
             });
         }
         pub unsafe extern "C" fn $vector(a: *const $type, b: *const $type) {

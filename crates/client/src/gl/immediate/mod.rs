@@ -37,8 +37,7 @@ impl Context {
         if mode > gl::GL_PATCHES {
             if self.gl.immediate.compiling {
                 // The list holds the error, and begins nothing.
-                // SAFETY: the context's own encoder.
-                unsafe { self.enc.gl_begin(mode) };
+                self.enc.gl_begin(mode);
                 return self.after_command();
             }
             return self.set_error(gl::GL_INVALID_ENUM);
@@ -52,7 +51,7 @@ impl Context {
         // The drawing may raise errors.
         self.drawing_begins(mode, ops::GL_BEGIN);
         let im = &mut self.gl.immediate;
-        let again = im.reopen_at == self.enc.cur
+        let again = im.reopen_at == self.enc.cursor()
             && !im.reopen_at.is_null()
             && im.mode == mode
             && !im.compiling;
@@ -60,16 +59,14 @@ impl Context {
         if im.compiling {
             im.phase = Phase::Verbatim;
             self.gl.lists.leaves(true);
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_begin(mode) };
+            self.enc.gl_begin(mode);
             return;
         }
         im.was_cut = false;
         im.loop_first = None;
         if again {
             im.phase = Phase::Run;
-            im.chunk_end = self.enc.end;
-            self.enc.end = std::ptr::null_mut();
+            im.chunk_end = self.enc.hold();
             im.components = im.layout.components;
             im.components[usize::from(attr::POSITION)] = 0;
             im.set_limits();
@@ -87,21 +84,18 @@ impl Context {
         // Until there is a run, the encoder has its room; and if it has none, whatever comes is
         // dropped by it call by call.
         self.gl.immediate.phase = Phase::Verbatim;
-        // SAFETY: the context's own encoder. The room is only looked for, and given back.
-        unsafe { self.enc.cur = self.enc.room(RUN_MIN) };
-        if self.enc.end.is_null() {
+        if !self.enc.ensure(RUN_MIN) {
             return;
         }
         let sorts = self.may_sort();
         let im = &mut self.gl.immediate;
         im.phase = Phase::Run;
-        im.chunk_end = self.enc.end;
+        im.chunk_end = self.enc.hold();
+        im.record = self.enc.cursor();
         im.sort_room = match sorts {
-            true => room(im.chunk_end as usize - self.enc.cur as usize),
+            true => room(im.chunk_end as usize - im.record as usize),
             false => 0,
         };
-        self.enc.end = std::ptr::null_mut();
-        im.record = self.enc.cur;
         im.sort.begin();
         im.lay_out(&self.gl.state.current);
     }
@@ -117,7 +111,6 @@ impl Context {
         };
         let wants = flags == 0 && !sorts && self.wants_welding(count);
         let im = &mut self.gl.immediate;
-        self.enc.end = im.chunk_end;
         let welded = match wants {
             // SAFETY: the run's vertices, which are all of the layout's stride, lie there.
             true => unsafe { im.welder.weld(im.start.cast(), im.stride / 4, count) },
@@ -160,7 +153,8 @@ impl Context {
                     .copy_from_nonoverlapping(indices.as_ptr().cast(), size_of_val(indices));
             }
         }
-        self.enc.cur = end;
+        // SAFETY: the run was written to the encoder's room, which was on hold meanwhile.
+        unsafe { self.enc.set_room(end, im.chunk_end) };
         if tile_bytes > 0 {
             self.message_is_sorted();
         }
@@ -208,14 +202,12 @@ impl Context {
         }
         match self.gl.immediate.phase {
             // The end of a primitive that another list begins.
-            // SAFETY: the context's own encoder.
-            Phase::Outside if compiling => unsafe { self.enc.gl_end() },
+            Phase::Outside if compiling => self.enc.gl_end(),
             Phase::Outside => return self.set_error(gl::GL_INVALID_OPERATION),
             Phase::Run => self.end_run(),
             Phase::Verbatim => {
                 self.close_loop_verbatim();
-                // SAFETY: the context's own encoder.
-                unsafe { self.enc.gl_end() };
+                self.enc.gl_end();
             }
         }
         let im = &mut self.gl.immediate;
@@ -248,8 +240,7 @@ impl Context {
                 self.begin(mode);
             }
             // The server knows what it began, if it began anything.
-            // SAFETY: the context's own encoder.
-            _ => unsafe { self.enc.gl_primitive_restart_nv() },
+            _ => self.enc.gl_primitive_restart_nv(),
         }
     }
 
@@ -267,8 +258,7 @@ impl Context {
         self.leave_empty_run();
         self.send_layout_values();
         let earlier = self.ask_error();
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
+        self.enc.gl_draw_arrays(mode, 0, 0);
         let own = self.ask_error();
         if own != 0 {
             return Some(if earlier != 0 { earlier } else { own });
@@ -286,7 +276,8 @@ impl Context {
         let im = &mut self.gl.immediate;
         im.reopen_at = std::ptr::null_mut();
         im.phase = Phase::Outside;
-        self.enc.end = im.chunk_end;
+        // SAFETY: the end of the encoder's room, which was on hold.
+        unsafe { self.enc.release(im.chunk_end) };
     }
 
     fn end_run(&mut self) {
@@ -294,8 +285,7 @@ impl Context {
             self.leave_empty_run();
             let mode = self.gl.immediate.mode;
             // Nothing is drawn, but glBegin itself may be an error.
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
+            self.enc.gl_draw_arrays(mode, 0, 0);
             return self.send_layout_values();
         }
         self.gl.immediate.keep_values(&mut self.gl.state.current);
@@ -311,7 +301,7 @@ impl Context {
         let whole = self.gl.objects.uses_ids();
         let im = &mut self.gl.immediate;
         if !trailing && !welded && !im.was_cut && !whole && cut::joins(im.mode, count) {
-            im.reopen_at = self.enc.cur;
+            im.reopen_at = self.enc.cursor();
         }
     }
 
@@ -357,7 +347,8 @@ impl Context {
             }
             self.close_run(plan.emit, 0);
         } else {
-            self.enc.end = im.chunk_end;
+            // SAFETY: the end of the encoder's room, which was on hold.
+            unsafe { self.enc.release(im.chunk_end) };
         }
         if let Some((attribute, components)) = change {
             self.gl.immediate.layout.set(attribute, components);
@@ -410,10 +401,10 @@ impl Context {
             let trailing = im.append_trailing();
             self.close_run(count, RUN_OPEN | if trailing { RUN_TRAILING } else { 0 });
         } else {
-            self.enc.end = im.chunk_end;
+            // SAFETY: the end of the encoder's room, which was on hold.
+            unsafe { self.enc.release(im.chunk_end) };
             let mode = im.drawn_mode();
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_begin(mode) };
+            self.enc.gl_begin(mode);
             self.send_layout_values();
         }
         let im = &mut self.gl.immediate;

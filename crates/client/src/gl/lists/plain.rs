@@ -10,12 +10,12 @@ impl Context {
     /// The list that was begun just now is watched.
     pub(super) fn watch_list(&mut self) {
         let sorts = self.may_sort();
-        self.gl.lists.watch(sorts, self.enc.cur);
+        self.gl.lists.watch(sorts, self.enc.cursor());
     }
 
     /// Looks at what was written of the list, before that is sent.
     pub fn follow_compiled(&mut self) {
-        let to = self.enc.cur as usize;
+        let to = self.enc.cursor() as usize;
         let Some(from) = self.gl.lists.written(to) else {
             return;
         };

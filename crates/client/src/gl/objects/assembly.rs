@@ -70,8 +70,7 @@ strings! {
 
 /// The current `GL_PROGRAM_ERROR_STRING_ARB`.
 pub fn program_error(cx: &mut Context) -> Vec<u8> {
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.mgn_get_program_error_string(ALL) };
+    cx.enc.mgn_get_program_error_string(ALL);
     let mut answer = cx.answer(ops::MGN_GET_PROGRAM_ERROR_STRING);
     answer.next_array(1).to_vec()
 }

@@ -66,8 +66,7 @@ impl Context {
         let Some(sum) = self.counted(id, GL_QUERY_RESULT, false) else {
             return;
         };
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_sum(id, sum) };
+        self.enc.mgn_sum(id, sum);
         self.gl.objects.counts.summed(id);
     }
 
@@ -83,8 +82,7 @@ impl Context {
     pub(super) fn counted(&mut self, id: u32, pname: u32, raises: bool) -> Option<u64> {
         let (mut shares, mut whole) = (0u64, 0);
         let (mut is_done, mut is_any) = (true, false);
-        // SAFETY: the context's own encoder.
-        unsafe { self.enc.mgn_counted(id, pname, raises.into(), 3) };
+        self.enc.mgn_counted(id, pname, raises.into(), 3);
         let answers = self.answers(ops::MGN_COUNTED);
         if answers.is_empty() {
             return None;

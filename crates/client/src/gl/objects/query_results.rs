@@ -110,11 +110,8 @@ impl Context {
     unsafe fn count_to(&mut self, id: u32, pname: u32, kind: u32, buffer: u32, offset: u64) {
         let value = self.counted(id, pname, false).unwrap_or(0);
         let value = fitting(value, kind);
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.enc
-                .mgn_count_to(id, pname, kind, buffer, offset, value)
-        };
+        self.enc
+            .mgn_count_to(id, pname, kind, buffer, offset, value);
     }
 }
 

@@ -26,8 +26,7 @@ pub unsafe extern "C" fn glCreateShader(kind: u32) -> u32 {
     }
     let name = cx.gl.shared.names().programs.take();
     cx.gl.shared.programs().shader_created(name);
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_create_shader(kind, name) };
+    cx.enc.gl_create_shader(kind, name);
     tell_group(cx);
     name
 }
@@ -43,8 +42,7 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
     }
     let name = cx.gl.shared.names().programs.take();
     cx.gl.shared.programs().program_created(name);
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_create_program(name) };
+    cx.enc.gl_create_program(name);
     tell_group(cx);
     name
 }

@@ -17,8 +17,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
         GL_INVALID_VALUE
     } else {
         let name = cx.gl.shared.names().syncs.take();
-        // SAFETY: the context's own encoder.
-        cx.send_infallible(|enc| unsafe { enc.gl_fence_sync(condition, flags, name) });
+        cx.send_infallible(|enc| enc.gl_fence_sync(condition, flags, name));
         tell_group(cx);
         return name as usize as *mut c_void;
     };
@@ -44,8 +43,7 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     if !cx.gl.shared.names().syncs.is_taken(name) {
         return cx.set_error(GL_INVALID_VALUE);
     }
-    // SAFETY: the context's own encoder.
-    cx.send_infallible(|enc| unsafe { enc.gl_delete_sync(name) });
+    cx.send_infallible(|enc| enc.gl_delete_sync(name));
     tell_group(cx);
     cx.gl.shared.names().syncs.release(name);
 }

@@ -77,11 +77,8 @@ fn is_linked(cx: &mut Context, program: u32) -> bool {
     }
     if cx.gl.shared.programs().kind(program).is_none() {
         // Never made, or deleted and perhaps in use elsewhere.
-        // SAFETY: the context's own encoder.
-        let lives = unsafe {
-            cx.enc.gl_is_program(program);
-            cx.answer(ops::GL_IS_PROGRAM).value::<u8>()
-        };
+        cx.enc.gl_is_program(program);
+        let lives = cx.answer(ops::GL_IS_PROGRAM).value::<u8>();
         if lives == 0 {
             return false;
         }

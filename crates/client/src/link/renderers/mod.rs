@@ -283,15 +283,16 @@ pub fn message(
     }
     assert!(reservation.capacity() >= MESSAGE_HEADER + bytes);
     let start = reservation.ptr();
-    let mut encoder = Encoder::new(no_more);
     // SAFETY: the reservation holds the header and `bytes` bytes at least.
-    unsafe {
+    let mut encoder = unsafe {
         start.cast::<u64>().write_unaligned(u64::from(context));
-        encoder.cur = start.add(MESSAGE_HEADER);
-        encoder.end = encoder.cur.add(bytes);
-    }
+        let room = start.add(MESSAGE_HEADER);
+        let mut encoder = Encoder::new(no_more);
+        encoder.set_room(room, room.add(bytes));
+        encoder
+    };
     write(&mut encoder);
-    encoder.cur as usize - start as usize
+    encoder.cursor() as usize - start as usize
 }
 
 /// The beginning of a connection, and of a recording.

@@ -164,8 +164,7 @@ impl WallRenderers {
         let mut broken = None;
         for (tile, renderer) in all.iter().enumerate() {
             let Some(renderer) = renderer else { continue };
-            // SAFETY: written to the message's own encoder.
-            let told = renderer.send_command(|e| unsafe { e.mgn_speaker(speaker as u32) });
+            let told = renderer.send_command(|e| e.mgn_speaker(speaker as u32));
             if let Err(error) = told {
                 self.seats().vacate(tile);
                 broken = Some(error);
@@ -282,8 +281,7 @@ impl WallRenderers {
         for part in 0.. {
             // Its message is not counted.
             let asked = left.send_command(|e| {
-                // SAFETY: written to the message's own encoder.
-                unsafe { e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32) };
+                e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32);
             });
             asked.map_err(broken)?;
             let answered = left.answer(0, Some(order.wrapping_add(1)), given_up);
@@ -322,8 +320,7 @@ impl WallRenderers {
             mut renderer,
             frames,
         } = *new;
-        // SAFETY: written to the message's own encoder.
-        let named = renderer.send_command(|e| unsafe { e.mgn_speaker(speaker as u32) });
+        let named = renderer.send_command(|e| e.mgn_speaker(speaker as u32));
         named.map_err(broken)?;
         told = told.wrapping_add(1);
         renderer.ahead = told.wrapping_sub(*order);

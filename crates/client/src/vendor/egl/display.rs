@@ -267,9 +267,7 @@ pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
         }
         for image in &open.images {
             let image = *image as u32;
-            // SAFETY: written to the control message's own encoder.
-            open.session
-                .control(|e| unsafe { e.mgn_destroy_image(image) });
+            open.session.control(|e| e.mgn_destroy_image(image));
         }
         Ok(1)
     })

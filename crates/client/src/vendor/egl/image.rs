@@ -92,9 +92,7 @@ pub unsafe extern "C" fn destroy_image(display: Handle, image: Handle) -> EglBoo
             }
             with_current(|mine| mine.flush());
             let image = image as usize as u32;
-            // SAFETY: written to the control message's own encoder.
-            open.session
-                .control(|e| unsafe { e.mgn_destroy_image(image) });
+            open.session.control(|e| e.mgn_destroy_image(image));
             Ok(1)
         })
     })
