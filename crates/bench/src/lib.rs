@@ -14,6 +14,7 @@ pub mod compare;
 pub mod composite;
 mod format;
 pub mod gl;
+pub mod goals;
 pub mod machine;
 pub mod net;
 pub mod plan;

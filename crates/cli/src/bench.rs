@@ -105,8 +105,8 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     // An experiment is dropped when it is measured, which ends everything that it has started.
     for mut experiment in left {
         let key = experiment.key.clone();
-        let outcome = runner::measure(&mut experiment, |round, way| {
-            bar.set_message(format!("{key}: {way}, round {}", round + 1));
+        let outcome = runner::measure(&mut experiment, |round, method| {
+            bar.set_message(format!("{key}: {method}, round {}", round + 1));
         });
         let Some(outcome) = outcome else {
             bar.finish_and_clear();
@@ -126,7 +126,11 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     if let Some(path) = &bench.csv {
         write(path, store::csv(&store.record)?)?;
     }
-    if let Some(words) = store.record.precision_summary() {
+    let record = &store.record;
+    for words in [record.precision_summary(), record.goal_summary()]
+        .into_iter()
+        .flatten()
+    {
         print(&format!("\n{words}\n"))?;
     }
     print(&format!(

@@ -139,7 +139,7 @@ fn a_run_is_written_down_and_not_made_twice() {
         .lines()
         .next()
         .unwrap()
-        .starts_with("version,suite,experiment,plot,way"));
+        .starts_with("version,suite,experiment,plot,method"));
     for part in ["noise-percentiles", "noise-histogram", "noise-share"] {
         assert!(text.contains(&format!(",{part},")), "{text}");
     }
@@ -156,9 +156,9 @@ fn a_run_is_written_down_and_not_made_twice() {
         &["noise", "--quick", "--only", "no such thing"],
         &["no such thing"],
     );
-    let other = before.replacen("\"version\":2", "\"version\":9", 1);
+    let other = before.replacen("\"version\":3", "\"version\":9", 1);
     fs::write(folder.at("run/results.jsonl"), other).unwrap();
-    folder.refuses(&noise, &["version 9", "version 2"]);
+    folder.refuses(&noise, &["version 9", "versions 2 to 3"]);
     folder.succeeds(&[&noise[..], &["--fresh"]].concat());
     assert_eq!(folder.results().lines().count(), 2);
     fs::write(folder.at("run/results.jsonl"), "something else\n").unwrap();

@@ -72,7 +72,7 @@ fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
         for plot in &outcome.plots {
-            for distance in [Distance::Near, Distance::Far, Distance::Any] {
+            for distance in Distance::ALL {
                 pairs.extend(pairs_of(outcome, plot, distance, kind));
             }
         }

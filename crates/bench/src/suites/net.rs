@@ -217,6 +217,7 @@ impl Part {
             budget: Duration::from_secs(options.full_or_quick(self.budget, 5)),
             rounds: ROUNDS,
             notes,
+            goals: Vec::new(),
             conclude: check,
         }
     }
@@ -406,6 +407,7 @@ mod tests {
                 ),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };

@@ -107,6 +107,7 @@ fn experiment(means: Means, options: &BenchOptions) -> Experiment {
         budget: Duration::from_secs(options.full_or_quick(50, 5)),
         rounds: ROUNDS,
         notes: Vec::new(),
+        goals: Vec::new(),
         conclude: match means {
             Means::Memory => |outcome| progress(outcome, Means::Memory),
             Means::Sockets => |outcome| progress(outcome, Means::Sockets),
@@ -225,6 +226,7 @@ mod tests {
                 line("unknown", [(5.0, 20.0, Resolved); 3]),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };
