@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{bail, Context};
-use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use mgn_bench::net::peers::PeerPrograms;
 use mgn_bench::plan::{BenchOptions, Experiment};
@@ -68,7 +67,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         peers: Rc::new(PeerPrograms::new(bench.dir.join("programs"))),
     };
     let suites = match &bench.suites[..] {
-        [] => Suite::value_variants(),
+        [] => &Suite::DEFAULT,
         suites => suites,
     };
     let mut experiments = Vec::new();

@@ -14,6 +14,8 @@ mod net;
 mod noise;
 mod overlap;
 mod pattern;
+mod program_rows;
+mod programs;
 mod unavailable;
 
 use anyhow::Result;
@@ -33,5 +35,6 @@ pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
         Suite::Composite => composite::plan(options),
         Suite::Gl => gl::plan(options),
         Suite::Link => link::plan(options),
+        Suite::Programs => programs::plan(options),
     }
 }
