@@ -16,6 +16,7 @@ pub enum Suite {
     Gl,
     Link,
     Programs,
+    Crowd,
 }
 
 impl Suite {
@@ -50,6 +51,7 @@ impl Suite {
             Suite::Gl => "Drawing",
             Suite::Link => "Slow links",
             Suite::Programs => "Programs",
+            Suite::Crowd => "Many links",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod barrier;
 mod barrier_link;
 mod composite;
+mod crowd;
 mod demo;
 mod gl;
 mod icet;
@@ -36,5 +37,6 @@ pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
         Suite::Gl => gl::plan(options),
         Suite::Link => link::plan(options),
         Suite::Programs => programs::plan(options),
+        Suite::Crowd => crowd::plan(options),
     }
 }
