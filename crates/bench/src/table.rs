@@ -75,7 +75,9 @@ pub const GOAL_TITLES: [&str; 5] = ["", "by round (range)", "", "target", "reach
 /// The goals and comparisons of an experiment, each with its cells.
 pub fn goals(outcome: &Outcome) -> Vec<(&GoalResult, [String; 5])> {
     let plot = |id: &str| outcome.plots.iter().find(|plot| plot.id == id);
-    let has_titles = outcome.plots.len() > 1;
+    let mut plots: Vec<&str> = outcome.goals.iter().map(|of| &of.goal.plot[..]).collect();
+    plots.dedup();
+    let has_titles = plots.len() > 1;
     let row = |result: &GoalResult| {
         let (goal, plot) = (&result.goal, plot(&result.goal.plot)?);
         let mut what = goal.method.clone();
@@ -93,7 +95,7 @@ pub fn goals(outcome: &Outcome) -> Vec<(&GoalResult, [String; 5])> {
         let [value, least, greatest] = [result.value, result.least, result.greatest].map(number);
         Some([
             what,
-            format!("{value} ({least}-{greatest})"),
+            format!("{value} ({least} to {greatest})"),
             result.words(plot),
             goal.target.map_or(String::new(), Target::words),
             result.verdict().to_string(),
@@ -150,7 +152,12 @@ fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
 fn single_table(lines: &[(&Series, Vec<&Point>)]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    table.set_header(["", "median", "interval", "CPU s", "other side"]);
+    let has_cpu = lines
+        .iter()
+        .any(|(_, points)| points.iter().any(|p| p.cpu.is_some()));
+    let columns = if has_cpu { 5 } else { 3 };
+    let titles = ["", "median", "interval", "CPU s", "other side"];
+    table.set_header(&titles[..columns]);
     for (line, points) in lines {
         let Some(point) = points.first() else {
             continue;
@@ -159,8 +166,9 @@ fn single_table(lines: &[(&Series, Vec<&Point>)]) -> Table {
             .cpu
             .map_or([String::new(), String::new()], |cpu| cpu.map(number));
         let [here, there] = cpu;
-        let interval = format!("{}-{}", number(point.low), number(point.high));
-        table.add_row([name(line), cell(point), interval, here, there]);
+        let interval = format!("{} to {}", number(point.low), number(point.high));
+        let cells = [name(line), cell(point), interval, here, there];
+        table.add_row(&cells[..columns]);
     }
     align(&mut table);
     table

@@ -287,6 +287,45 @@ fn messages_are_measured_although_programs_are_missing_or_broken() {
 }
 
 #[test]
+fn many_links_have_goals() {
+    let folder = Folder::new("crowd");
+    let json = folder.at("json");
+    let table = folder.succeeds(&["crowd", "--quick", "--json", json.to_str().unwrap()]);
+    let record = read(&json);
+    let outcomes = record["outcomes"].as_array().unwrap();
+    let keys: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["key"]).collect();
+    assert_eq!(keys, ["crowd all to all", "crowd many to one"]);
+    for (outcome, transports) in outcomes.iter().zip([2, 3]) {
+        assert_eq!(outcome["goals"].as_array().unwrap().len(), 5 * transports);
+        assert_eq!(outcome["series"].as_array().unwrap().len(), 6 * transports);
+        for series in outcome["series"].as_array().unwrap() {
+            let points = series["points"].as_array().unwrap();
+            assert!([1, 3].contains(&points.len()), "{series}");
+        }
+    }
+    for words in ["<= 256", "goals are reached"] {
+        assert!(table.contains(words), "{table}");
+    }
+}
+
+#[test]
+fn programs_are_left_out_without_what_they_need() {
+    let folder = Folder::new("programs");
+    let table = folder.succeeds(&["programs", "--quick"]);
+    let missing = "direct, shm, own server: Xvfb is not installed";
+    assert!(table.contains(missing), "{table}");
+}
+
+#[test]
+fn a_wrong_suite_is_corrected() {
+    let folder = Folder::new("wrong");
+    let output = folder.bench(&["program"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("'programs'"), "{said}");
+}
+
+#[test]
 fn barriers_are_measured_although_programs_are_missing() {
     let folder = Folder::new("barriers");
     let json = folder.at("json");

@@ -108,10 +108,13 @@ struct Server(Child);
 impl Servers {
     pub fn start(mgn: &Path) -> Result<Servers> {
         let run = RunDir::create()?;
-        let token = run.join("token");
+        // `mgn token` locks the folder of a store, and that of a run is already locked.
+        let keys = run.join("keys");
+        fs::create_dir(&keys)?;
+        let token = keys.join("token");
         let mut new = Command::new(mgn);
         new.args(["token", "new", "--store"])
-            .arg(run.join("tokens"))
+            .arg(keys.join("tokens"))
             .arg(&token);
         child::output(&mut new, START_TIMEOUT)?.success("mgn token new")?;
         let xvfb = Xvfb::start(&run)?;
