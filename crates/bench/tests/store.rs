@@ -176,7 +176,7 @@ fn csv_has_a_line_for_each_point_and_each_method_without_one() {
     let row = small.lines().nth(1).unwrap();
     assert_eq!(
         row,
-        "2,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
+        "3,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
     );
 }
 

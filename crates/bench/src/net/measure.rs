@@ -27,8 +27,8 @@ pub enum Test {
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Seconds of one repetition. For overlap: without computing; then the waiting times after
-    /// computing for each of [`COMPUTE_FACTORS`] times as long. For a sweep: without computing; then
-    /// for each of [`SWEEP_SECONDS`] the total time and the waiting time.
+    /// computing for each of [`COMPUTE_FACTORS`] times as long. For a sweep: without computing;
+    /// then for each of [`SWEEP_SECONDS`] the total time and the waiting time.
     pub seconds: Vec<f64>,
     /// The number of messages in one repetition, in one direction.
     pub window: f64,

@@ -478,7 +478,7 @@ mod tests {
                 }
             }
         }
-        // Latency, streams, in place, both ways and fresh in memory; latency and streams by sockets.
+        // Latency, streams, in place, both ways and fresh in memory, and two by sockets.
         assert_eq!(count, 2 + 5 + 4 + 4 + 4 + 2 + 6);
         let stream = goals(Means::Memory, Test::Stream, "id", &["UCX tag", "UCX am"]);
         let others = |x: f64| &stream.iter().find(|goal| goal.x == x).unwrap().others;
