@@ -296,12 +296,18 @@ fn many_links_have_goals() {
     let keys: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["key"]).collect();
     assert_eq!(keys, ["crowd all to all", "crowd many to one"]);
     for (outcome, transports) in outcomes.iter().zip([2, 3]) {
-        assert_eq!(outcome["goals"].as_array().unwrap().len(), 5 * transports);
-        assert_eq!(outcome["series"].as_array().unwrap().len(), 6 * transports);
-        for series in outcome["series"].as_array().unwrap() {
-            let points = series["points"].as_array().unwrap();
-            assert!([1, 3].contains(&points.len()), "{series}");
+        let lines = outcome["series"].as_array().unwrap();
+        let (with, without): (Vec<_>, Vec<_>) = lines
+            .iter()
+            .partition(|line| !line["points"].as_array().unwrap().is_empty());
+        // Where the machine was too busy for a message to arrive in time, that is said.
+        for line in &without {
+            let note = line["note"].as_str().unwrap();
+            assert!(note.contains("arrived within"), "{note}");
         }
+        let measured = transports - without.len();
+        assert!(measured > 0 && with.len() == 6 * measured, "{outcome}");
+        assert_eq!(outcome["goals"].as_array().unwrap().len(), 5 * measured);
     }
     for words in ["<= 256", "goals are reached"] {
         assert!(table.contains(words), "{table}");

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{ensure, Result};
 
 use crate::goals::Goal;
 use crate::net::crowd::{command_all, memory, mesh, raise_limits, spent, star, MemberProcess};
@@ -44,7 +44,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
 }
 
 fn experiment(shape: Shape, transports: &[&'static str], options: &BenchOptions) -> Experiment {
-    let (seconds, idle) = options.full_or_quick((5.0, 3.0), (0.02, 0.05));
+    let (seconds, idle) = options.full_or_quick((5.0, 3.0), (0.2, 0.1));
     let methods = transports.iter().map(|transport| {
         Box::new(Crowd {
             transport,
@@ -212,7 +212,7 @@ impl Crowd {
             counts.push(word.parse::<f64>()?);
         }
         let counted = (COUNTED.1 - COUNTED.0) * seconds;
-        let [rate, fair] = rate_and_fairness(&counts, size, counted);
+        let [rate, fair] = rate_and_fairness(&counts, size, counted)?;
         let figure = |plot: &str, value| Figure::new(&self.shape.id(plot), size as f64, value);
         let rate = figure("rate", rate).cpu(spent(&before, &answers));
         Ok([rate, figure("fair", fair)])
@@ -221,11 +221,15 @@ impl Crowd {
 
 /// The rate of all links together in GB/s, and the messages of the slowest link in percent of those
 /// of the fastest one, from the messages of each link.
-fn rate_and_fairness(counts: &[f64], size: usize, seconds: f64) -> [f64; 2] {
+fn rate_and_fairness(counts: &[f64], size: usize, seconds: f64) -> Result<[f64; 2]> {
     let most = counts.iter().copied().fold(0.0, f64::max);
     let least = counts.iter().copied().fold(f64::MAX, f64::min);
+    ensure!(
+        most > 0.0,
+        "no message of {size} B arrived within {seconds:.2} s"
+    );
     let bytes = counts.iter().sum::<f64>() * size as f64;
-    [bytes / seconds / 1e9, least / most * 100.0]
+    Ok([bytes / seconds / 1e9, least / most * 100.0])
 }
 
 #[cfg(test)]
@@ -237,8 +241,12 @@ mod tests {
 
     #[test]
     fn the_slowest_link_and_the_rate_are_those_of_the_counts() {
-        let [rate, fair] = rate_and_fairness(&[2e6, 1e6, 1e6], 1000, 2.0);
+        let [rate, fair] = rate_and_fairness(&[2e6, 1e6, 1e6], 1000, 2.0).unwrap();
         assert_eq!((rate, fair), (2.0, 50.0));
+        let error = rate_and_fairness(&[0.0, 0.0], 8, 0.11)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(error, "no message of 8 B arrived within 0.11 s");
     }
 
     #[test]
