@@ -91,7 +91,7 @@ const PARTS: [Part; 5] = [
         name: "fresh",
         title: "Bandwidth of messages that are written before and read after",
         sizes: &[4 * KIB, 64 * KIB, MIB, 16 * MIB],
-        budget: 20,
+        budget: 25,
         is_in_quick: false,
     },
 ];

@@ -218,9 +218,10 @@ fn transfers(means: Means, options: &BenchOptions) -> Experiment {
 
 /// The progress rule, from the computing time on in which a transfer could be complete.
 fn remaining_goals(means: Means, method: &str) -> Vec<Goal> {
-    let times = COMPUTE_FACTORS.into_iter().filter(|times| *times >= 2.0);
-    let goal = |size, times| Goal::of(id(means, "remaining", size), method, times);
-    let goals = times.flat_map(|times| TRANSFER_SIZES.map(|size| goal(size, times)));
+    let goals = TRANSFER_SIZES.into_iter().flat_map(move |size| {
+        let times = COMPUTE_FACTORS.into_iter().filter(|times| *times >= 2.0);
+        times.map(move |times| Goal::of(id(means, "remaining", size), method, times))
+    });
     goals.map(|goal| goal.at_most(PROGRESS * 100.0)).collect()
 }
 
