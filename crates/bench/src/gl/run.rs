@@ -275,6 +275,7 @@ impl Servers {
             command
         };
         let mut mothership = mgn(&["mothership", &file.to_string_lossy(), "--listen", &home]);
+        let _rest = Rest(folder.clone());
         let mothership = Server(child::start(&mut mothership)?);
         let flags = [
             "run",
@@ -298,7 +299,10 @@ impl Servers {
             server_cpu: 0.0,
             send_wait: None,
         };
-        let mut left = processes_of(&folder);
+        let processes = processes_of(&folder).into_iter();
+        let mut left: Vec<String> = processes
+            .map(|process| format!("process {}", process.as_raw_nonzero()))
+            .collect();
         left.extend(names_in(&folder).map(|file| folder.join(file).display().to_string()));
         left.extend(shared_memory().difference(&shared).cloned());
         match left.is_empty() {
@@ -365,15 +369,27 @@ fn serve(mgn: &Path, token: &Path, listen: &[&str], flags: &[&str]) -> Result<Se
 /// The variable with the folder for sockets. It also identifies the processes of a crowd.
 const FOLDER_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
+/// Ends the processes of a crowd that are left when this is dropped, as after an interruption.
+struct Rest(PathBuf);
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        for process in processes_of(&self.0) {
+            let _ = kill_process(process, Signal::TERM);
+        }
+    }
+}
+
 /// Running processes that have this folder in their environment.
-fn processes_of(folder: &Path) -> Vec<String> {
+fn processes_of(folder: &Path) -> Vec<Pid> {
     let mark = format!("{FOLDER_VARIABLE}={}", folder.display());
     let is_ours = |pid: &String| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         variables.split(|b| *b == 0).any(|v| v == mark.as_bytes())
     };
     let ours = names_in(Path::new("/proc")).filter(is_ours);
-    ours.map(|pid| format!("process {pid}")).collect()
+    ours.filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+        .collect()
 }
 
 /// The named files of Manganese in shared memory.
@@ -424,7 +440,7 @@ mod tests {
         }
         left.kill().unwrap();
         left.wait().unwrap();
-        assert_eq!(found, [format!("process {}", left.id())]);
+        assert_eq!(found, [Pid::from_child(&left)]);
         assert!(processes_of(&folder).is_empty());
     }
 }
