@@ -14,7 +14,7 @@
 #   make fuzz      fuzz each decoder of foreign bytes, guided by coverage; MINUTES=n each (1), TARGET=name for one
 #   make fuzz-corpus  add what these runs found, where it widens coverage, to the committed inputs
 #   make mutants   show how long the random sequences of commands take to find mistakes in the renderer; SEEDS=n each (5)
-#   make bench     measure, against direct rendering
+#   make bench     measure what has goals: messages, many links, programs; an hour. SUITES=gl for others
 #   make lint      formatting, clippy, licences, systemd units
 #   make site      the documentation as web pages (mdBook), in target/site/html; make install installs them if they are there
 #   make sbom      software bills of materials of the released binaries (CycloneDX), in target/sbom
@@ -44,7 +44,7 @@ deps-%:
 	@scripts/deps.sh $*
 
 build: deps-build
-	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi -p mgn-icet
+	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-capi -p mgn-icet
 	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(BUILD_DIR)/release
 	$(MAKE) -C demos OUT=$(CURDIR)/$(BUILD_DIR)/demos
 
@@ -107,12 +107,12 @@ mutants: deps-test
 fuzz-corpus: deps-fuzz
 	scripts/fuzz.sh merge $(TARGET)
 
+# The suites that state goals.
+bench: SUITES ?= net overlap crowd programs
 bench: deps-bench build
 	mkdir -p $(BUILD_DIR)/bench
-	$(CC) -O2 -Wall -Wextra -o $(BUILD_DIR)/bench/calls crates/bench/programs/calls.c -lGL -lX11
-	cargo run --release --locked -p mgn-bench --bin mgn-bench
 	$(BUILD_DIR)/release/mgn tune --output $(BUILD_DIR)/bench/tune.toml
-	MGN_TUNE=$(BUILD_DIR)/bench/tune.toml cargo run --release --locked -p mgn-bench --bin mgn-bench-messages
+	MGN_TUNE=$(BUILD_DIR)/bench/tune.toml $(BUILD_DIR)/release/mgn bench $(SUITES) --dir $(BUILD_DIR)/bench/run
 
 lint: deps-lint
 	cargo fmt --all --check

@@ -10,9 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
-use rustix::process::{kill_process_group, waitid, Pid, Signal, WaitId, WaitIdOptions};
+use rustix::event::{poll, PollFd, PollFlags};
+use rustix::process::{
+    kill_process_group, pidfd_open, waitid, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions,
+};
 
-/// The command of `mgn` and of `mgn-bench-messages` for a process that takes part in a measurement.
+/// The command of `mgn` for a process that takes part in a measurement.
 pub const PART: &str = "bench-part";
 
 /// A program that has ended.
@@ -133,13 +136,19 @@ impl FinishedProgram {
 /// Waits until a child ends. Returns false if the time is over, or if this process gets a signal to
 /// end.
 fn ends(pid: Pid, deadline: Instant) -> bool {
-    let mut pause = Duration::from_micros(200);
+    // Durations of runs are measured, so the end must be noticed at once.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok();
+    let pause = Duration::from_millis(10);
+    let limit = pause.try_into().ok();
     while !has_ended(pid) {
         if Instant::now() >= deadline || is_interrupted() {
             return false;
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(10));
+        match &descriptor {
+            // An early end of the wait does not matter.
+            Some(end) => drop(poll(&mut [PollFd::new(end, PollFlags::IN)], limit.as_ref())),
+            None => thread::sleep(pause),
+        }
     }
     true
 }

@@ -16,7 +16,7 @@ pub const MIN_CHANGE: f64 = 0.05;
 /// The schema name in the JSON of a comparison.
 pub const SCHEMA: &str = "manganese bench comparison";
 
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The changes from `a` to `b`.
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub struct Comparison {
 pub struct Change {
     pub plot: String,
     pub title: String,
-    pub way: String,
+    pub method: String,
     pub x: f64,
     pub x_unit: String,
     #[serde(rename = "place")]
@@ -176,7 +176,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
     Change {
         plot: plot.id.clone(),
         title: plot.title.clone(),
-        way: key.1.to_string(),
+        method: key.1.to_string(),
         x: a.x,
         x_unit: plot.x.unit.clone(),
         distance: key.3,
@@ -293,7 +293,7 @@ pub fn lines(comparison: &Comparison) -> String {
 fn table(changes: &[Change]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    table.set_header(["", "plot", "way", "at", "A", "B", "unit", "B/A"]);
+    table.set_header(["", "plot", "method", "at", "A", "B", "unit", "B/A"]);
     for change in changes {
         let distance = match change.distance {
             Distance::Near => ", near",
@@ -311,7 +311,7 @@ fn table(changes: &[Change]) -> Table {
                 Verdict::Different => "different".to_string(),
             },
             change.plot.clone(),
-            change.way.clone(),
+            change.method.clone(),
             amount(change.x, &change.x_unit) + distance,
             interval(&change.a),
             interval(&change.b),

@@ -1,10 +1,9 @@
-//! Benchmarks of this machine's communication and rendering: the measurements of `mgn bench`, and
-//! the parts that they share with the two programs of `make bench`, which check our performance
-//! goals.
+//! Benchmarks of this machine's communication and rendering: the measurements of `mgn bench`.
 //!
-//! Each [suite](suite::Suite) is planned as [experiments](plan::Experiment) by [suites]. The
-//! [runner] measures them, round by round. The result is a [record], which is shown as a [table],
-//! as CSV, as a [comparison](compare) and as a [page](report).
+//! Each [suite](suite::Suite) is planned as [experiments](plan::Experiment) by [suites], with the
+//! [goals] that its methods must reach. The [runner] measures them, round by round. The result is a
+//! [record], which is shown as a [table], as CSV, as a [comparison](compare) and as a
+//! [page](report).
 #![deny(unsafe_code)]
 
 pub mod argv;
@@ -14,6 +13,7 @@ pub mod compare;
 pub mod composite;
 mod format;
 pub mod gl;
+pub mod goals;
 pub mod machine;
 pub mod net;
 pub mod plan;

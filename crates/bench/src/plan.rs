@@ -1,5 +1,4 @@
-//! The plan of a run: experiments, each of which compares methods of doing the same thing. The
-//! documentation and the files call such a method a way.
+//! The plan of a run: experiments, each of which compares methods of doing the same thing.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::goals::Goal;
 use crate::net::peers::PeerPrograms;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
 use crate::statistics::MIN_ROUNDS;
@@ -52,6 +52,8 @@ pub struct Experiment {
     /// Facts that a reader should know, such as the congestion control, and what was left out and
     /// why.
     pub notes: Vec<String>,
+    /// What the methods are compared with, and must reach.
+    pub goals: Vec<Goal>,
     /// Conclusions from the outcome, as further notes.
     pub conclude: fn(&Outcome) -> Vec<String>,
 }

@@ -1,15 +1,21 @@
 //! The results of a run, as docs/bench.md describes them.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
+use crate::goals::{self, GoalResult};
 use crate::statistics::{half_width, PRECISE};
 use crate::suite::Suite;
 
 /// The schema name at the beginning of a file.
 pub const SCHEMA: &str = "manganese bench";
 
-/// The version of the schema. Readers refuse other versions.
-pub const VERSION: u32 = 2;
+/// The version of the schema. Readers refuse versions that are not [`READABLE`].
+pub const VERSION: u32 = 3;
+
+/// The versions that can be read. Version 2 has no goals.
+pub const READABLE: RangeInclusive<u32> = 2..=VERSION;
 
 /// All results of one run: the JSON file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +53,11 @@ impl Record {
             );
         }
         (all > 0).then_some(words)
+    }
+
+    /// How many goals are reached. `None` if there are none.
+    pub fn goal_summary(&self) -> Option<String> {
+        goals::summary(self.outcomes.iter().flat_map(|outcome| &outcome.goals))
     }
 }
 
@@ -93,6 +104,9 @@ pub struct Outcome {
     pub plots: Vec<Plot>,
     pub series: Vec<Series>,
     pub notes: Vec<String>,
+    /// Files of version 2 have none.
+    #[serde(default)]
+    pub goals: Vec<GoalResult>,
     /// The number of rounds that were run, and the seconds that they took.
     pub rounds: u32,
     pub seconds: f64,
@@ -146,6 +160,16 @@ impl Axis {
             unit: unit.to_string(),
             is_log: false,
         }
+    }
+
+    /// The axis of a plot without a parameter, whose points are all at 0.
+    pub fn none() -> Axis {
+        Axis::linear("", "")
+    }
+
+    /// Whether there is a parameter.
+    pub fn is_parameter(&self) -> bool {
+        !self.name.is_empty()
     }
 
     pub fn log(name: &str, unit: &str) -> Axis {
@@ -244,6 +268,10 @@ pub enum Distance {
     Far,
     /// The distance does not matter.
     Any,
+}
+
+impl Distance {
+    pub const ALL: [Distance; 3] = [Distance::Near, Distance::Far, Distance::Any];
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Result};
 
 use crate::child;
+use crate::goals;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
 use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
@@ -141,9 +142,11 @@ fn measure_in(
         plots: experiment.plots.clone(),
         series,
         notes: experiment.notes.clone(),
+        goals: Vec::new(),
         rounds: round,
         seconds: environment.elapsed().as_secs_f64(),
     };
+    outcome.goals = goals::evaluate(&experiment.goals, &outcome);
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
     if !lost.is_empty() {
@@ -388,6 +391,7 @@ mod tests {
                 budget: Duration::from_secs(self.budget),
                 rounds: self.rounds,
                 notes: Vec::new(),
+                goals: Vec::new(),
                 conclude: crate::plan::no_conclusions,
             };
             let outcome = measure_in(&fake, &mut experiment, |_, _| {});

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::compare::differences;
-use crate::record::{Head, Outcome, Record, Series, SCHEMA, VERSION};
+use crate::record::{Head, Outcome, Record, Series, READABLE, SCHEMA, VERSION};
 
 /// Its name in the folder of a run.
 pub const FILE: &str = "results.jsonl";
@@ -136,13 +136,18 @@ fn check(value: &Value) -> Result<()> {
         bail!("this file was not written by mgn bench");
     }
     match value.get("version").and_then(Value::as_u64) {
-        Some(version) if version == u64::from(VERSION) => Ok(()),
+        Some(version) if is_readable(version) => Ok(()),
         Some(version) => bail!(
-            "this is version {version} of the schema, and this mgn reads version {VERSION}: \
-             use the mgn that wrote it, or measure again"
+            "this is version {version} of the schema, and this mgn reads versions {} to {VERSION}: \
+             use the mgn that wrote it, or measure again",
+            READABLE.start()
         ),
         None => bail!("it does not say which version of the schema it is"),
     }
+}
+
+fn is_readable(version: u64) -> bool {
+    u32::try_from(version).is_ok_and(|version| READABLE.contains(&version))
 }
 
 /// The JSON file.
@@ -158,7 +163,7 @@ pub fn csv(record: &Record) -> Result<String> {
         "suite",
         "experiment",
         "plot",
-        "way",
+        "method",
         "kind",
         "x",
         "x_unit",
@@ -191,7 +196,7 @@ pub fn csv(record: &Record) -> Result<String> {
                 name, kind, note, ..
             } = series;
             let head = [
-                record.head.version.to_string(),
+                VERSION.to_string(),
                 outcome.suite.name(),
                 outcome.key.clone(),
                 plot.id.clone(),

@@ -15,9 +15,24 @@ pub enum Suite {
     Composite,
     Gl,
     Link,
+    Programs,
+    Crowd,
 }
 
 impl Suite {
+    /// The suites that run if none is named.
+    pub const DEFAULT: [Suite; 9] = [
+        Suite::Net,
+        Suite::Overlap,
+        Suite::Noise,
+        Suite::Pattern,
+        Suite::Barrier,
+        Suite::Memory,
+        Suite::Composite,
+        Suite::Gl,
+        Suite::Link,
+    ];
+
     pub fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or(String::new(), |value| value.get_name().to_string())
@@ -35,6 +50,8 @@ impl Suite {
             Suite::Composite => "Many pictures become one",
             Suite::Gl => "Drawing",
             Suite::Link => "Slow links",
+            Suite::Programs => "Programs",
+            Suite::Crowd => "Many links",
         }
     }
 }

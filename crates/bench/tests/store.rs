@@ -5,9 +5,11 @@ mod sample;
 use std::fs;
 use std::path::PathBuf;
 
+use mgn_bench::compare::compare;
 use mgn_bench::record::{Better, Fold, Head, State};
 use mgn_bench::store::{self, json, load, Store, FILE};
 use sample::{head, point, record, small};
+use serde_json::Value;
 
 /// A folder that goes with it.
 struct Folder(PathBuf);
@@ -111,6 +113,29 @@ fn a_run_goes_on_only_where_it_began() {
 }
 
 #[test]
+fn files_of_version_2_are_read() {
+    let folder = Folder::filled("old");
+    let mut lines: Vec<Value> = fs::read_to_string(folder.file())
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    lines[0]["version"] = 2.into();
+    for outcome in &mut lines[1..] {
+        assert!(outcome.as_object_mut().unwrap().remove("goals").is_some());
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(folder.file(), text).unwrap();
+    let old = load(&folder.0).unwrap();
+    assert_eq!(old.outcomes.len(), record().outcomes.len());
+    assert!(old.outcomes.iter().all(|outcome| outcome.goals.is_empty()));
+    // It goes on, and is compared with a new one.
+    assert!(Store::open(&folder.0, head(), false).is_ok());
+    let comparison = compare(&old, &record());
+    assert!(comparison.changes.is_empty() && comparison.unchanged > 0);
+}
+
+#[test]
 fn unreadable_files_are_reported() {
     let folder = Folder::filled("damaged");
     let text = fs::read_to_string(folder.file()).unwrap();
@@ -118,10 +143,10 @@ fn unreadable_files_are_reported() {
         fs::write(folder.file(), text).unwrap();
         format!("{:#}", load(&folder.0).err().unwrap())
     };
-    let later = text.replacen("\"version\":2", "\"version\":9", 1);
+    let later = text.replacen("\"version\":3", "\"version\":9", 1);
     let error = said(&later);
     assert!(
-        error.contains("version 9") && error.contains("version 2"),
+        error.contains("version 9") && error.contains("versions 2 to 3"),
         "{error}"
     );
     assert!(error.contains(FILE), "{error}");
@@ -137,7 +162,7 @@ fn unreadable_files_are_reported() {
 }
 
 #[test]
-fn csv_has_a_line_for_each_point_and_each_way_without_one() {
+fn csv_has_a_line_for_each_point_and_each_method_without_one() {
     let record = record();
     let text = store::csv(&record).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -151,7 +176,7 @@ fn csv_has_a_line_for_each_point_and_each_way_without_one() {
     let row = small.lines().nth(1).unwrap();
     assert_eq!(
         row,
-        "2,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
+        "3,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
     );
 }
 

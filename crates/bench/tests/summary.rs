@@ -2,7 +2,7 @@
 
 mod sample;
 
-use mgn_bench::record::{Better, Kind, Outcome, Plot, Point, Record, Series, State};
+use mgn_bench::record::{Axis, Better, Kind, Outcome, Plot, Point, Record, Series, State};
 use mgn_bench::report;
 use mgn_bench::suite::Suite;
 use sample::{point, small};
@@ -91,6 +91,13 @@ fn good_and_bad_results_are_named() {
         at("Worse: latency, 64 B") < at("<nav"),
         "the summary is behind the links"
     );
+
+    // A plot without a parameter has no place of its points.
+    let mut single = all.clone();
+    single.outcomes.remove(0);
+    single.outcomes[0].plots[0].x = Axis::none();
+    let best = "Better: drawing: 4 µs by render, 2 by virgl (2.0 times as good).";
+    assert!(report::summary(&single).iter().any(|line| line == best));
 
     // Unresolved numbers are left out, and without numbers there is no summary.
     let unsure = |point: &mut Point| point.state = State::Noisy;

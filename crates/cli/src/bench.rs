@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{bail, Context};
-use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use mgn_bench::net::peers::PeerPrograms;
 use mgn_bench::plan::{BenchOptions, Experiment};
@@ -68,7 +67,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         peers: Rc::new(PeerPrograms::new(bench.dir.join("programs"))),
     };
     let suites = match &bench.suites[..] {
-        [] => Suite::value_variants(),
+        [] => &Suite::DEFAULT,
         suites => suites,
     };
     let mut experiments = Vec::new();
@@ -105,8 +104,8 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     // An experiment is dropped when it is measured, which ends everything that it has started.
     for mut experiment in left {
         let key = experiment.key.clone();
-        let outcome = runner::measure(&mut experiment, |round, way| {
-            bar.set_message(format!("{key}: {way}, round {}", round + 1));
+        let outcome = runner::measure(&mut experiment, |round, method| {
+            bar.set_message(format!("{key}: {method}, round {}", round + 1));
         });
         let Some(outcome) = outcome else {
             bar.finish_and_clear();
@@ -126,7 +125,11 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     if let Some(path) = &bench.csv {
         write(path, store::csv(&store.record)?)?;
     }
-    if let Some(words) = store.record.precision_summary() {
+    let record = &store.record;
+    for words in [record.precision_summary(), record.goal_summary()]
+        .into_iter()
+        .flatten()
+    {
         print(&format!("\n{words}\n"))?;
     }
     print(&format!(

@@ -139,7 +139,7 @@ fn a_run_is_written_down_and_not_made_twice() {
         .lines()
         .next()
         .unwrap()
-        .starts_with("version,suite,experiment,plot,way"));
+        .starts_with("version,suite,experiment,plot,method"));
     for part in ["noise-percentiles", "noise-histogram", "noise-share"] {
         assert!(text.contains(&format!(",{part},")), "{text}");
     }
@@ -156,9 +156,9 @@ fn a_run_is_written_down_and_not_made_twice() {
         &["noise", "--quick", "--only", "no such thing"],
         &["no such thing"],
     );
-    let other = before.replacen("\"version\":2", "\"version\":9", 1);
+    let other = before.replacen("\"version\":3", "\"version\":9", 1);
     fs::write(folder.at("run/results.jsonl"), other).unwrap();
-    folder.refuses(&noise, &["version 9", "version 2"]);
+    folder.refuses(&noise, &["version 9", "versions 2 to 3"]);
     folder.succeeds(&[&noise[..], &["--fresh"]].concat());
     assert_eq!(folder.results().lines().count(), 2);
     fs::write(folder.at("run/results.jsonl"), "something else\n").unwrap();
@@ -284,6 +284,51 @@ fn messages_are_measured_although_programs_are_missing_or_broken() {
             assert!(is_told, "{series}");
         }
     }
+}
+
+#[test]
+fn many_links_have_goals() {
+    let folder = Folder::new("crowd");
+    let json = folder.at("json");
+    let table = folder.succeeds(&["crowd", "--quick", "--json", json.to_str().unwrap()]);
+    let record = read(&json);
+    let outcomes = record["outcomes"].as_array().unwrap();
+    let keys: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["key"]).collect();
+    assert_eq!(keys, ["crowd all to all", "crowd many to one"]);
+    for (outcome, transports) in outcomes.iter().zip([2, 3]) {
+        let lines = outcome["series"].as_array().unwrap();
+        let (with, without): (Vec<_>, Vec<_>) = lines
+            .iter()
+            .partition(|line| !line["points"].as_array().unwrap().is_empty());
+        // Where the machine was too busy for a message to arrive in time, that is said.
+        for line in &without {
+            let note = line["note"].as_str().unwrap();
+            assert!(note.contains("arrived within"), "{note}");
+        }
+        let measured = transports - without.len();
+        assert!(measured > 0 && with.len() == 6 * measured, "{outcome}");
+        assert_eq!(outcome["goals"].as_array().unwrap().len(), 5 * measured);
+    }
+    for words in ["<= 256", "goals are reached"] {
+        assert!(table.contains(words), "{table}");
+    }
+}
+
+#[test]
+fn programs_are_left_out_without_what_they_need() {
+    let folder = Folder::new("programs");
+    let table = folder.succeeds(&["programs", "--quick"]);
+    let missing = "direct, shm, own server: Xvfb is not installed";
+    assert!(table.contains(missing), "{table}");
+}
+
+#[test]
+fn a_wrong_suite_is_corrected() {
+    let folder = Folder::new("wrong");
+    let output = folder.bench(&["program"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("'programs'"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Many links share one receiver fairly, and use no processor time while they are idle. The exact
-//! shares depend on the machine and its other load, and are measured by `make bench`
-//! (`bench/src/claims/messages/crowd.rs`).
+//! shares depend on the machine and its other load, and are measured by `mgn bench crowd`.
 
 mod support;
 

@@ -132,6 +132,52 @@ fn gl_comes_to_its_end() {
 }
 
 #[test]
+fn programs_come_to_their_end() {
+    programs("demos");
+    let folder = RunFolder::new("programs");
+    let starts = folder.outcomes(&["programs", "--quick", "--only", "start"]);
+    let keys: Vec<&str> = starts
+        .iter()
+        .map(|one| one["key"].as_str().unwrap())
+        .collect();
+    let expected = ["programs start, one frame", "programs start, empty caches"];
+    assert_eq!(keys, expected);
+    let (measured, left) = lines(&starts[0]);
+    assert_eq!(measured.len(), 3, "{measured:?}, {left:?}");
+    // Each has a ratio without a target, and a difference with one.
+    let goals = starts[0]["goals"].as_array().unwrap();
+    let quantities: Vec<&Value> = goals.iter().map(|goal| &goal["quantity"]).collect();
+    assert_eq!(quantities, ["ratio", "difference", "ratio", "difference"]);
+    assert!(goals[0]["target"].is_null() && goals[1]["target"]["at_most"] == 200.0);
+
+    let folder = RunFolder::new("triangles");
+    let outcomes = folder.outcomes(&["programs", "--quick", "--only", "cull, vbo"]);
+    let (measured, left) = lines(&outcomes[0]);
+    for name in ["direct", "null", "discard, shm", "shm", "tcp"] {
+        assert!(measured.contains(name), "{name}: {measured:?}, {left:?}");
+    }
+    let waits = |line: &&Value| line["plot"].as_str().unwrap().ends_with("-wait");
+    let waiting = outcomes[0]["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(waits);
+    assert_eq!(waiting.count(), 4, "all but direct");
+}
+
+#[test]
+fn walls_of_all_kinds_draw() {
+    programs("demos");
+    let folder = RunFolder::new("walls");
+    for (row, methods) in [("to all", 4), ("sorting, static", 2)] {
+        let outcomes = folder.outcomes(&["programs", "--quick", "--only", row]);
+        let outcome = outcomes.last().unwrap();
+        let (measured, left) = lines(outcome);
+        assert!(measured.len() == methods, "{measured:?}, {left:?}");
+    }
+}
+
+#[test]
 fn link_comes_to_its_end() {
     programs("demos");
     let folder = RunFolder::new("link");
@@ -239,7 +285,7 @@ fn programs_that_do_not_draw_are_said_to() {
         assert!(drawn.is_empty(), "{drawn:?}");
         let (_, note) = left.iter().find(|(name, _)| name == "direct").unwrap();
         assert!(note.contains(said), "{note}");
-        let is_said = |(_, note): &(String, String)| note.contains("other ways were not tried:");
+        let is_said = |(_, note): &(String, String)| note.contains("other methods were not tried:");
         assert!(left.iter().any(is_said), "{left:?}");
     }
 }

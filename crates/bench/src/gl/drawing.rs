@@ -86,8 +86,8 @@ struct Figures {
 pub struct PrivateDisplay {
     mgn: PathBuf,
     started: RefCell<Option<Rc<RunningDisplay>>>,
-    /// Whether any program has drawn so far. If the first attempt fails, other ways are not tried,
-    /// because each might take the whole time limit.
+    /// Whether any program has drawn so far. If the first attempt fails, other methods are not
+    /// tried, because each might take the whole time limit.
     works: Cell<bool>,
     failed: RefCell<Option<Attempt>>,
 }
@@ -202,7 +202,7 @@ impl PrivateDisplay {
     ) -> Result<DrawResult> {
         let is_it = |failed: &Attempt| failed.before == before && failed.rendering == *rendering;
         if let Some(failed) = self.failed.borrow().as_ref().filter(|it| !is_it(it)) {
-            bail!("other ways were not tried: {}", failed.why);
+            bail!("other methods were not tried: {}", failed.why);
         }
         let drawn = self.try_to_draw(before, rendering, scene);
         match &drawn {

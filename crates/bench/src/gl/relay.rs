@@ -14,11 +14,11 @@ const PIECE: usize = 256 << 10;
 /// delayed longer.
 const PIECES_MAX: usize = 256;
 
-/// Relays connections from `port` to `to`, with a delay for each byte in either direction, until
-/// the process ends.
-pub fn start(port: u16, to: SocketAddr, delay: Duration) -> Result<()> {
-    let listener = TcpListener::bind(("127.0.0.1", port))
-        .with_context(|| format!("cannot listen on port {port}"))?;
+/// Relays connections to `to`, with a delay for each byte in either direction, until the process
+/// ends. Returns the port at which it listens.
+pub fn start(to: SocketAddr, delay: Duration) -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("a relay cannot listen")?;
+    let port = listener.local_addr()?.port();
     thread::spawn(move || {
         for near in listener.incoming().flatten() {
             if let Ok(far) = TcpStream::connect(to) {
@@ -27,7 +27,7 @@ pub fn start(port: u16, to: SocketAddr, delay: Duration) -> Result<()> {
             }
         }
     });
-    Ok(())
+    Ok(port)
 }
 
 fn pass(from: &TcpStream, to: &TcpStream, delay: Duration) -> std::io::Result<()> {
@@ -70,13 +70,8 @@ mod tests {
     fn bytes_arrive_later_and_complete() {
         let echo = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = echo.local_addr().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
         let delay = Duration::from_millis(20);
-        start(port, address, delay).unwrap();
+        let port = start(address, delay).unwrap();
         let begun = Instant::now();
         let mut near = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let (mut far, _) = echo.accept().unwrap();

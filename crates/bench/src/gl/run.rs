@@ -1,18 +1,21 @@
 //! Runs of a program in several modes, on a private X server.
 
-use crate::child;
-use crate::gl::program::{json_number, Program};
-use crate::gl::relay;
-use anyhow::{bail, Context, Result};
-use rustix::process::{kill_process, Pid, Signal};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use mgn_launch::{RunDir, Xvfb};
+use rustix::process::{kill_process, Pid, Signal};
+
+use crate::child;
+use crate::gl::program::{json_number, ResultKind};
+use crate::gl::relay;
 
 /// How a program's OpenGL is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +47,11 @@ pub enum RunMode {
 /// The delay in each direction.
 const DELAY: Duration = Duration::from_millis(1);
 
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The time limit of a run.
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
+
 impl RunMode {
     pub fn name(self) -> String {
         let name = match self {
@@ -63,136 +71,89 @@ impl RunMode {
         };
         name.into()
     }
+
+    /// Whether the program sends commands to a server, so that it may wait to do so.
+    pub fn sends(self) -> bool {
+        !matches!(self, RunMode::Direct | RunMode::Crowd(..))
+    }
 }
 
 /// One run of a program.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    pub value: f64,
+    /// As many as the program's [kind of result](crate::gl::program::ResultKind) has.
+    pub values: Vec<f64>,
     /// CPU seconds of the program with its client library, and of the server's worker.
     pub program_cpu: f64,
     pub server_cpu: f64,
-    /// The share of the time that the program waited to send.
-    pub send_wait: f64,
+    /// The share of the time that the program waited to send. `None` without a connection.
+    pub send_wait: Option<f64>,
 }
 
-/// An X server, render servers, and the paths of the programs.
+/// An X server, and render servers for all runs.
 pub struct Servers {
-    target: PathBuf,
     mgn: PathBuf,
-    display: String,
-    scratch: PathBuf,
+    xvfb: Xvfb,
     token: PathBuf,
-    /// The processes of the X server, the rendering server and the discarding server.
-    children: Vec<Child>,
+    rendering: Server,
+    discarding: Server,
+    /// The ports of the rendering server, and of the relays to it without and with a delay.
+    ports: [u16; 3],
+    run: RunDir,
 }
 
-const RENDERING: usize = 1;
-const DISCARDING: usize = 2;
-const PORT: u16 = 47_613;
-const RELAYED_PORT: u16 = PORT + 1;
-const FAR_PORT: u16 = PORT + 2;
+/// A process that ends when this is dropped, or when this process ends.
+struct Server(Child);
 
 impl Servers {
-    pub fn start(target: &Path, profile: &str) -> Result<Servers> {
-        let mgn = target.join(profile).join("mgn");
-        let scratch = std::env::temp_dir().join(format!("mgn-bench-{}", std::process::id()));
-        fs::create_dir_all(&scratch)?;
-        let token = scratch.join("token");
-        let made = Command::new(&mgn)
-            .args(["token", "new", "--store"])
-            .arg(scratch.join("tokens"))
-            .arg(&token)
-            .stdout(Stdio::null())
-            .status();
-        if !made
-            .with_context(|| format!("cannot run {}: make build first", mgn.display()))?
-            .success()
-        {
-            bail!("mgn token new failed");
-        }
-        let clock = mgn.with_file_name(mgn_launch::FIXED_CLOCK_FILE);
-        if !clock.exists() {
-            bail!("{} is not there: make build first", clock.display());
-        }
-        let mut servers = Servers {
-            target: target.to_path_buf(),
-            mgn,
-            display: String::new(),
-            scratch,
+    pub fn start(mgn: &Path) -> Result<Servers> {
+        let run = RunDir::create()?;
+        // `mgn token` locks the folder of a store, and that of a run is already locked.
+        let keys = run.join("keys");
+        fs::create_dir(&keys)?;
+        let token = keys.join("token");
+        let mut new = Command::new(mgn);
+        new.args(["token", "new", "--store"])
+            .arg(keys.join("tokens"))
+            .arg(&token);
+        child::output(&mut new, START_TIMEOUT)?.success("mgn token new")?;
+        let xvfb = Xvfb::start(&run)?;
+        let port = free_port()?;
+        let address = |name| address(&run, name);
+        let tcp = format!("tcp:127.0.0.1:{port}");
+        let rendering = serve(mgn, &token, &[&address("render"), &tcp], &[])?;
+        let discarding = serve(mgn, &token, &[&address("discard")], &["--discard"])?;
+        let server = (Ipv4Addr::LOCALHOST, port).into();
+        let relayed = relay::start(server, Duration::ZERO)?;
+        let far = relay::start(server, DELAY)?;
+        Ok(Servers {
+            mgn: mgn.to_path_buf(),
+            xvfb,
             token,
-            children: Vec::new(),
-        };
-        let mut x = Command::new("Xvfb")
-            .args([
-                "-displayfd",
-                "1",
-                "-noreset",
-                "-screen",
-                "0",
-                "1280x1024x24",
-                "-nolisten",
-                "tcp",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("cannot run Xvfb")?;
-        let mut number = String::new();
-        BufReader::new(x.stdout.take().context("no output of Xvfb")?).read_line(&mut number)?;
-        servers.display = format!(":{}", number.trim());
-        servers.children.push(x);
-        servers.serve(
-            &[&servers.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
-            &[],
-        )?;
-        servers.serve(&[&servers.address("discard")], &["--discard"])?;
-        let server = (Ipv4Addr::LOCALHOST, PORT).into();
-        relay::start(RELAYED_PORT, server, Duration::ZERO)?;
-        relay::start(FAR_PORT, server, DELAY)?;
-        Ok(servers)
+            rendering,
+            discarding,
+            ports: [port, relayed, far],
+            run,
+        })
     }
 
     fn address(&self, name: &str) -> String {
-        format!("unix:{}", self.scratch.join(name).display())
+        address(&self.run, name)
     }
 
-    fn serve(&mut self, listen: &[&str], flags: &[&str]) -> Result<()> {
-        let mut command = Command::new(&self.mgn);
-        command
-            .arg("server")
-            .args(flags)
-            .arg("--token-file")
-            .arg(&self.token)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        for address in listen {
-            command.args(["--listen", address]);
-        }
-        self.children
-            .push(command.spawn().context("cannot start mgn server")?);
-        wait_for(listen[0])
-    }
-
-    /// Runs `program` and reads its result.
-    pub fn run(&self, mode: RunMode, program: &Program) -> Result<Sample> {
-        self.run_with(mode, program, None)
-    }
-
-    /// The same with empty caches, for the processes that the run itself starts.
-    pub fn run_cold(&self, mode: RunMode, program: &Program) -> Result<Sample> {
-        let cache = self.scratch.join("cold");
-        let _ = fs::remove_dir_all(&cache);
-        fs::create_dir_all(&cache)?;
-        self.run_with(mode, program, Some(&cache))
-    }
-
-    fn run_with(&self, mode: RunMode, program: &Program, cache: Option<&Path>) -> Result<Sample> {
-        let words = program.words(&self.target, &self.mgn);
+    /// Runs a program, and reads its results. `words` are those of the program. If `is_cold`, the
+    /// processes that the run itself starts have empty caches.
+    pub fn run(
+        &self,
+        mode: RunMode,
+        kind: &ResultKind,
+        words: &[OsString],
+        is_cold: bool,
+    ) -> Result<Sample> {
         if let RunMode::Crowd(columns, rows) = mode {
-            return self.crowd([columns, rows], &words);
+            return self.crowd([columns, rows], words);
         }
-        let stats = self.scratch.join("stats.json");
+        let stats = self.run.join("stats.json");
         let _ = fs::remove_file(&stats);
         let mut command = match mode {
             RunMode::Direct => Command::new("env"),
@@ -202,7 +163,7 @@ impl Servers {
             command.args(["LIBGL_ALWAYS_SOFTWARE=1", "vblank_mode=0"]);
         } else {
             command.arg("run").arg("--stats-json").arg(&stats);
-            let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
+            let tcp = |at: usize| Some(format!("tcp:127.0.0.1:{}", self.ports[at]));
             let (server, transport) = match mode {
                 RunMode::Null | RunMode::Direct | RunMode::Crowd(..) => (None, "null"),
                 RunMode::Discard | RunMode::Wall(_) | RunMode::Broadcast(_) => {
@@ -210,9 +171,9 @@ impl Servers {
                 }
                 RunMode::Shm | RunMode::Unseen => (Some(self.address("render")), "shm"),
                 RunMode::Own | RunMode::Unconfined => (Some("own".to_string()), "shm"),
-                RunMode::Tcp => (tcp(PORT), "tcp"),
-                RunMode::Relayed => (tcp(RELAYED_PORT), "tcp"),
-                RunMode::Far => (tcp(FAR_PORT), "tcp"),
+                RunMode::Tcp => (tcp(0), "tcp"),
+                RunMode::Relayed => (tcp(1), "tcp"),
+                RunMode::Far => (tcp(2), "tcp"),
             };
             if let RunMode::Wall(wall) | RunMode::Broadcast(wall) = mode {
                 // Welding would begin when the machine is busy.
@@ -237,49 +198,53 @@ impl Servers {
                 .arg("--");
         }
         command
-            .args(&words)
-            .env("DISPLAY", &self.display)
+            .args(words)
             .env("vblank_mode", "0")
-            .env("HOME", &self.scratch)
-            .env("SDL_AUDIODRIVER", "dummy")
-            .stderr(Stdio::null());
+            .env("HOME", self.run.path())
+            .env("SDL_AUDIODRIVER", "dummy");
+        self.show(&mut command);
         if mode == RunMode::Unconfined {
             command.env("MGN_NO_SANDBOX", "1");
         }
-        if let Some(cache) = cache {
+        if is_cold {
+            let cache = self.run.join("cold");
+            let _ = fs::remove_dir_all(&cache);
+            fs::create_dir_all(&cache)?;
             command.env("XDG_CACHE_HOME", cache);
         }
-        let (servers, children) = (self.server_cpu(), child::cpu_of_ended());
+        let name = words[0].to_string_lossy();
+        let servers = self.server_cpu();
         let start = Instant::now();
-        let output = command
-            .output()
-            .with_context(|| format!("cannot run {words:?}"))?;
+        let mut finished = child::output(&mut command, RUN_TIMEOUT)?;
         let took = start.elapsed();
-        if program.result_kind.ends_well() && !output.status.success() {
-            bail!("{words:?} ({}) ended with {}", mode.name(), output.status);
+        if kind.ends_well() {
+            finished = finished.success(&name)?;
         }
         // A worker's time counts when the server has waited for it.
-        std::thread::sleep(Duration::from_millis(150));
-        let text = String::from_utf8_lossy(&output.stdout);
-        let value = program
-            .result_kind
-            .read(&text, took)
-            .with_context(|| format!("{words:?} ({}) printed no result: {text}", mode.name()))?;
-        let waited = fs::read_to_string(&stats)
-            .ok()
-            .and_then(|text| json_number(&text, "send_wait_share"));
+        thread::sleep(Duration::from_millis(150));
+        let values = kind.read(&finished.stdout, took);
+        let values = values.with_context(|| format!("{name} printed no result"))?;
+        let waited = fs::read_to_string(&stats).ok();
         Ok(Sample {
-            value,
-            program_cpu: child::cpu_of_ended() - children,
+            values,
+            program_cpu: finished.cpu,
             server_cpu: self.server_cpu() - servers,
-            send_wait: waited.unwrap_or(0.0),
+            send_wait: waited.and_then(|text| json_number(&text, "send_wait_share")),
         })
+    }
+
+    /// Makes a program use the private X server.
+    fn show(&self, command: &mut Command) {
+        command
+            .env("DISPLAY", self.xvfb.display())
+            .env("XAUTHORITY", self.xvfb.authority())
+            .env_remove("WAYLAND_DISPLAY");
     }
 
     /// Draws a hundred frames with servers that are started for this run alone. Fails if anything
     /// is left of them.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
-        let folder = self.scratch.join("crowd");
+        let folder = self.run.join("crowd");
         fs::create_dir_all(&folder)?;
         let names: Vec<String> = (0..columns * rows).map(|n| n.to_string()).collect();
         let mut config = String::new();
@@ -290,57 +255,54 @@ impl Servers {
         }
         config += &format!("[[wall]]\nname = \"crowd\"\nservers = {names:?}\n");
         config += &format!("grid = [{columns}, {rows}]\ntile_size = [80, 80]\n");
-        let file = self.scratch.join("crowd.toml");
+        let file = self.run.join("crowd.toml");
         fs::write(&file, config)?;
         let home = self.address("crowd/mothership");
         let shared = shared_memory();
         let children = child::cpu_of_ended();
         let start = Instant::now();
-        let mut mothership = Command::new(&self.mgn)
-            .arg("mothership")
-            .arg(&file)
-            .args(["--listen", &home])
-            .env("XDG_STATE_HOME", &self.scratch)
-            .env(FOLDER_VARIABLE, &folder)
-            .env("TMPDIR", &folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("cannot start mgn mothership")?;
-        let mgn = |arguments: &[&str], words: &[OsString]| -> Result<()> {
+        let mgn = |arguments: &[&str]| {
             let mut command = Command::new(&self.mgn);
             command
                 .args(arguments)
-                .args(words)
-                .env("DISPLAY", &self.display)
-                .env("MGN_MOTHERSHIP", &home)
                 .env(FOLDER_VARIABLE, &folder)
                 .env("TMPDIR", &folder)
-                .stdout(Stdio::null());
-            let ended = command.status().context("cannot run mgn")?;
-            match ended.success() {
-                true => Ok(()),
-                false => bail!("mgn {} ended with {ended}", arguments.join(" ")),
-            }
+                .env("XDG_STATE_HOME", self.run.path())
+                .env("MGN_MOTHERSHIP", &home)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            self.show(&mut command);
+            command
         };
-        let run = ["run", "--wall", "crowd", "--present", "none"];
-        let outcome = wait_for(&home).and_then(|()| {
-            let drawn = mgn(&[&run[..], &["--frames", "100", "--"]].concat(), words);
-            mgn(&["stop"], &[])?;
-            drawn
-        });
-        if outcome.is_err() {
-            let _ = kill_process(Pid::from_child(&mothership), Signal::TERM);
-        }
-        mothership.wait()?;
-        outcome?;
+        let mut mothership = mgn(&["mothership", &file.to_string_lossy(), "--listen", &home]);
+        let _rest = Rest(folder.clone());
+        let mothership = Server(child::start(&mut mothership)?);
+        let flags = [
+            "run",
+            "--wall",
+            "crowd",
+            "--present",
+            "none",
+            "--frames",
+            "100",
+            "--",
+        ];
+        wait_for(&home)?;
+        let drawn = child::output(mgn(&flags).args(words), RUN_TIMEOUT)
+            .and_then(|drawn| drawn.success("mgn run"));
+        child::output(&mut mgn(&["stop"]), RUN_TIMEOUT)?.success("mgn stop")?;
+        drawn?;
+        mothership.end(RUN_TIMEOUT)?;
         let sample = Sample {
-            value: start.elapsed().as_secs_f64(),
+            values: vec![start.elapsed().as_secs_f64()],
             program_cpu: child::cpu_of_ended() - children,
             server_cpu: 0.0,
-            send_wait: 0.0,
+            send_wait: None,
         };
-        let mut left = processes_of(&folder);
+        let processes = processes_of(&folder).into_iter();
+        let mut left: Vec<String> = processes
+            .map(|process| format!("process {}", process.as_raw_nonzero()))
+            .collect();
         left.extend(names_in(&folder).map(|file| folder.join(file).display().to_string()));
         left.extend(shared_memory().difference(&shared).cloned());
         match left.is_empty() {
@@ -350,35 +312,84 @@ impl Servers {
     }
 
     fn server_cpu(&self) -> f64 {
-        [RENDERING, DISCARDING]
-            .iter()
-            .map(|&i| child::cpu(self.children[i].id()))
-            .sum()
+        child::cpu(self.rendering.0.id()) + child::cpu(self.discarding.0.id())
     }
 }
 
-impl Drop for Servers {
-    fn drop(&mut self) {
-        for child in self.children.iter_mut().rev() {
-            let _ = kill_process(Pid::from_child(child), Signal::TERM);
-            let _ = child.wait();
+impl Server {
+    /// Waits until it ends by itself.
+    fn end(mut self, limit: Duration) -> Result<()> {
+        let deadline = Instant::now() + limit;
+        while self.0.try_wait()?.is_none() {
+            if Instant::now() >= deadline || child::is_interrupted() {
+                bail!("a server does not end");
+            }
+            thread::sleep(Duration::from_millis(5));
         }
-        let _ = fs::remove_dir_all(&self.scratch);
+        Ok(())
     }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn address(run: &RunDir, name: &str) -> String {
+    format!("unix:{}", run.join(name).display())
+}
+
+/// A port that nobody uses now.
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port")?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// Starts a server that listens at these addresses, and waits for the first one.
+fn serve(mgn: &Path, token: &Path, listen: &[&str], flags: &[&str]) -> Result<Server> {
+    let mut command = Command::new(mgn);
+    command
+        .arg("server")
+        .args(flags)
+        .arg("--token-file")
+        .arg(token);
+    for address in listen {
+        command.args(["--listen", address]);
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Server(child::start(&mut command)?);
+    wait_for(listen[0])?;
+    Ok(server)
 }
 
 /// The variable with the folder for sockets. It also identifies the processes of a crowd.
 const FOLDER_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
+/// Ends the processes of a crowd that are left when this is dropped, as after an interruption.
+struct Rest(PathBuf);
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        for process in processes_of(&self.0) {
+            let _ = kill_process(process, Signal::TERM);
+        }
+    }
+}
+
 /// Running processes that have this folder in their environment.
-fn processes_of(folder: &Path) -> Vec<String> {
+fn processes_of(folder: &Path) -> Vec<Pid> {
     let mark = format!("{FOLDER_VARIABLE}={}", folder.display());
     let is_ours = |pid: &String| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         variables.split(|b| *b == 0).any(|v| v == mark.as_bytes())
     };
     let ours = names_in(Path::new("/proc")).filter(is_ours);
-    ours.map(|pid| format!("process {pid}")).collect()
+    ours.filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+        .collect()
 }
 
 /// The named files of Manganese in shared memory.
@@ -398,11 +409,12 @@ fn names_in(folder: &Path) -> impl Iterator<Item = String> {
 /// Waits until the socket of a `unix:` address exists.
 fn wait_for(address: &str) -> Result<()> {
     let socket = Path::new(address.trim_start_matches("unix:"));
-    for _ in 0..500 {
+    let deadline = Instant::now() + START_TIMEOUT;
+    while Instant::now() < deadline && !child::is_interrupted() {
         if socket.exists() {
             return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(5));
     }
     bail!("mgn did not come up at {address}")
 }
@@ -428,7 +440,7 @@ mod tests {
         }
         left.kill().unwrap();
         left.wait().unwrap();
-        assert_eq!(found, [format!("process {}", left.id())]);
+        assert_eq!(found, [Pid::from_child(&left)]);
         assert!(processes_of(&folder).is_empty());
     }
 }

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::child;
-use crate::net::measure::{
-    Test, COMPUTE_FACTORS, COMPUTE_SECONDS, OVERLAP_PARTS, PERCENTILES, SWEEP_SECONDS,
-};
+use crate::net::measure::{Test, COMPUTE_FACTORS, OVERLAP_PARTS, PERCENTILES, SWEEP_SECONDS};
 use crate::net::pair::{End, Pair, RUN_LIMIT};
 use crate::net::{endpoint, shared_buffer, sockets};
 use crate::probe::{pin, processor};
@@ -76,7 +74,6 @@ fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> 
         for times in COMPUTE_FACTORS {
             seconds.push(best(pair, part, times * transfer)?.1);
         }
-        seconds.push(best(pair, part, COMPUTE_SECONDS)?.0);
     } else if end.test == Test::Sweep {
         let part = end.seconds / (1 + SWEEP_SECONDS.len()) as f64;
         seconds.push(best(pair, part, 0.0)?.0);

@@ -70,9 +70,6 @@ impl Member {
                     links.wait(count.parse()?)?;
                     String::new()
                 }
-                ["turns", size, seconds] => {
-                    self.turns(&endpoint, &links.all(), size.parse()?, seconds.parse()?)?
-                }
                 ["flow", size, seconds, sends, receives] => {
                     let links = links.all();
                     let sends = if sends == "true" { &links[..] } else { &[] };
@@ -95,40 +92,6 @@ impl Member {
             std::io::stdout().flush()?;
         }
         Ok(())
-    }
-
-    /// All members send a message to each other, repeatedly. Returns the number of rounds, and the
-    /// seconds that they took.
-    fn turns(
-        &self,
-        endpoint: &Arc<Endpoint>,
-        links: &[LinkId],
-        size: usize,
-        seconds: f64,
-    ) -> Result<String> {
-        let mut buffers = Buffers::new(endpoint, links.len(), size);
-        let start = Instant::now();
-        let mut count = 0;
-        loop {
-            count += 1;
-            let is_over = self.index == 0 && start.elapsed().as_secs_f64() > seconds;
-            let mut begun = Vec::with_capacity(2 * links.len());
-            for (at, link) in links.iter().enumerate() {
-                begun.push(buffers.irecv(at, Wanted::new(*link, DATA)));
-            }
-            for (at, link) in links.iter().enumerate() {
-                buffers.out[at][0] = u8::from(is_over) * LAST;
-                begun.extend(buffers.isend(at, *link, DATA)?);
-            }
-            for request in begun {
-                let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
-                ended.context("the others don't go on")?;
-            }
-            // For every other member, the first link is the one to the first member.
-            if is_over || (self.index > 0 && buffers.into[0][0] == LAST) {
-                return Ok(format!("{count} {}", start.elapsed().as_secs_f64()));
-            }
-        }
     }
 }
 

@@ -130,6 +130,10 @@ fn head(record: &Record) -> Markup {
                 dt { "How sure" }
                 dd { (words) }
             }
+            @if let Some(words) = record.goal_summary() {
+                dt { "Goals" }
+                dd { (words) }
+            }
         }
         p.soft.small {
             "Each number is a median over rounds, with the interval in which it lies in at least 93 % of all cases. "
@@ -205,6 +209,7 @@ fn experiment(
             @for note in &outcome.notes { " " (sentence(note)) }
         }
         @for plot in titled(outcome) { (figure(outcome, plot, facts, line_styles)) }
+        (tables::goals(outcome))
         (tables::methods(outcome))
     }
 }
@@ -233,7 +238,7 @@ fn figure(
         .iter()
         .filter(|line| line.plot == plot.id)
         .collect();
-    let distances: Vec<(Distance, Vec<Line>)> = [Distance::Near, Distance::Far, Distance::Any]
+    let distances: Vec<(Distance, Vec<Line>)> = Distance::ALL
         .into_iter()
         .map(|distance| (distance, lines(&series, distance, line_styles)))
         .filter(|(_, lines)| !lines.is_empty())
@@ -269,7 +274,7 @@ fn figure(
                 }
                 @for (distance, _) in &distances { (tables::of_plot(plot, &series, *distance)) }
             }
-            @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
+            @if shape == Shape::Dots && plot.x.is_parameter() { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
         }
     }
 }
@@ -363,11 +368,14 @@ fn description(plot: &Plot, distance: Distance, lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
     let distance = text::distance_name(distance)
         .map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let by = match plot.x.is_parameter() {
+        true => format!(" by {}", text::with_unit(&plot.x.name, &plot.x.unit)),
+        false => String::new(),
+    };
     format!(
-        "{}: {} by {}{distance}, of {}. The numbers are in the table below.",
+        "{}: {}{by}{distance}, of {}. The numbers are in the table below.",
         plot.title,
         text::with_unit(&plot.y.name, &plot.y.unit),
-        text::with_unit(&plot.x.name, &plot.x.unit),
         names.join(", ")
     )
 }

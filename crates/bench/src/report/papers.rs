@@ -696,6 +696,7 @@ mod tests {
                 ),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };

@@ -72,7 +72,7 @@ fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
         for plot in &outcome.plots {
-            for distance in [Distance::Near, Distance::Far, Distance::Any] {
+            for distance in Distance::ALL {
                 pairs.extend(pairs_of(outcome, plot, distance, kind));
             }
         }
@@ -215,13 +215,14 @@ fn beside(pair: &Pair) -> String {
     };
     let at = amount(pair.ours.1.x, &plot.x.unit);
     let at = match &plot.x.unit[..] {
-        "" => format!("{} {at}", plot.x.name),
-        _ => at,
+        _ if !plot.x.is_parameter() => String::new(),
+        "" => format!(", {} {at}", plot.x.name),
+        _ => format!(", {at}"),
     };
     let distance = text::distance_name(pair.ours.1.distance);
     let distance = distance.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
-        "{}, {at}{distance}: {}{unit} by {}, {} by {}",
+        "{}{at}{distance}: {}{unit} by {}, {} by {}",
         plot.title,
         number(pair.ours.1.value),
         pair.ours.0.name,

@@ -59,7 +59,10 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
         html! { td { @if let Some(point) = point { (cell(point)) } } }
     };
     let title = text::with_unit(&plot.x.name, &plot.x.unit);
-    let shown = |x: f64| amount(x, &plot.x.unit);
+    let shown = |x: f64| match plot.x.is_parameter() {
+        true => amount(x, &plot.x.unit),
+        false => String::new(),
+    };
     html! {
         (scroll(name, "", html! {
             @if rows.len() > parameters.len() {
@@ -108,7 +111,7 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
         "",
         html! {
             thead { tr {
-                th scope="col" { "way" }
+                th scope="col" { "method" }
                 th scope="col" { (text::with_unit(&plot.x.name, &plot.x.unit)) }
                 @for title in ["50 %", "90 %", "99 %", "99.9 %", "most"] { th scope="col" { (title) } }
             } }
@@ -129,17 +132,41 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
     )
 }
 
+/// The goals and comparisons of an experiment. A missed goal stands out.
+pub fn goals(outcome: &Outcome) -> Markup {
+    let has_targets = outcome.goals.iter().any(|of| of.goal.target.is_some());
+    let rows = table::goals(outcome);
+    html! {
+        @if !rows.is_empty() {
+            h4 { @if has_targets { "Goals" } @else { "Comparisons" } }
+            (scroll("Goals", "words", html! {
+                thead { tr { @for title in table::GOAL_TITLES { th scope="col" { (title) } } } }
+                tbody {
+                    @for (result, cells) in &rows {
+                        tr {
+                            @for (at, cell) in cells.iter().enumerate() {
+                                @if at == 0 { th scope="row" { (cell) } }
+                                @else { td.bad[at + 1 == cells.len() && result.is_reached == Some(false)] { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
 /// The methods of an experiment, the commands for the same measurements, and errors.
 pub fn methods(outcome: &Outcome) -> Markup {
     let mut shown: Vec<&Series> = Vec::new();
     for line in &outcome.series {
         let is_known = |other: &&Series| other.command == line.command && other.note == line.note;
-        let is_of_one_way =
+        let is_of_one_kind =
             |other: &&Series| is_known(other) && other.points.is_empty() == line.points.is_empty();
-        let is_same_way = |other: &&Series| {
-            is_of_one_way(other) && (!line.command.is_empty() || other.name == line.name)
+        let is_same = |other: &&Series| {
+            is_of_one_kind(other) && (!line.command.is_empty() || other.name == line.name)
         };
-        if !shown.iter().any(is_same_way) {
+        if !shown.iter().any(is_same) {
             shown.push(line);
         }
     }
@@ -148,18 +175,18 @@ pub fn methods(outcome: &Outcome) -> Markup {
     html! {
         @if !missing.is_empty() {
             h4 { "Not measured" }
-            ul.ways.small { @for line in &missing { (described(line)) } }
+            ul.methods.small { @for line in &missing { (described(line)) } }
         }
         @if !measured.is_empty() {
             details {
                 summary { "How to measure the same" }
-                ul.ways.small { @for line in &measured { (described(line)) } }
+                ul.methods.small { @for line in &measured { (described(line)) } }
             }
         }
         @let failed: Vec<&&Series> = measured.iter().filter(|line| line.note.is_some()).collect();
         @if !failed.is_empty() {
             h4 { "Failed at times" }
-            ul.ways.small {
+            ul.methods.small {
                 @for line in &failed { li { strong { (line.name) } ": " span.bad { (line.note.as_deref().unwrap_or_default()) } } }
             }
         }

@@ -98,6 +98,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         notes: vec![format!(
             "{processors} processors; each value is the median of a round's batches, and the percentiles are those of batches"
         )],
+        goals: Vec::new(),
         conclude: verdicts,
     }];
     experiments.push(barrier_link::plan(options)?);
@@ -325,6 +326,7 @@ mod tests {
                 line("Open MPI", Kind::Peer, &[(2., 0.48), (9., 18.)]),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 1,
             seconds: 1.,
         };

@@ -103,6 +103,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             "links are emulated: 50 ms of queue at either end, which sends packets of a high priority before others; on a congested link, a TCP stream in either direction takes all of the rate (congestion control: reno)".to_string(),
             format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
+        goals: Vec::new(),
         conclude: verdicts,
     })
 }

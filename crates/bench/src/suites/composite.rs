@@ -121,6 +121,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string())],
+            goals: Vec::new(),
             conclude: verdicts,
         }
     };
@@ -223,6 +224,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
         budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
         notes: vec![about("3 to 17")],
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }
@@ -253,6 +255,7 @@ fn simulated(options: &BenchOptions) -> Experiment {
              messages and bytes through shared memory, are measured in each round"
                 .to_string(),
         ],
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }
@@ -560,6 +563,7 @@ mod tests {
                 line("one pass", Kind::Limit, &[(small, 80.)]),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 1,
             seconds: 1.,
         };

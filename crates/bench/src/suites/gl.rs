@@ -149,6 +149,7 @@ fn drawing(
             "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
             "CPU time of servers is counted from their start, of the program from that frame on".to_string(),
         ],
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }

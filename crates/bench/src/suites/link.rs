@@ -220,6 +220,7 @@ fn messages(options: &BenchOptions, links: &[Rc<TestLink>], notes: Vec<String>) 
         budget: Duration::from_secs(options.full_or_quick(70, 3)),
         rounds: ROUNDS,
         notes,
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }
@@ -355,6 +356,7 @@ fn drawing(
         budget: Duration::from_secs(options.full_or_quick(60, 6)),
         rounds: ROUNDS,
         notes,
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }

@@ -79,6 +79,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             "Where something is copied the buffers are reused untouched; where nothing is, the sender writes and the receiver reads every byte"
                 .to_string(),
         ],
+        goals: Vec::new(),
         conclude: no_conclusions,
     };
     let crossing = "memory-crossing";
@@ -107,6 +108,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         budget: Duration::from_secs(options.full_or_quick(15, 2)),
         rounds: ROUNDS,
         notes: Vec::new(),
+        goals: Vec::new(),
         conclude: crossovers,
     };
     Ok(vec![rates, crossover])
@@ -194,6 +196,7 @@ mod tests {
                 line("rendezvous, one copy", [3.0, 3.5, 4.0, 5.0]),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };

@@ -3,6 +3,7 @@
 mod barrier;
 mod barrier_link;
 mod composite;
+mod crowd;
 mod demo;
 mod gl;
 mod icet;
@@ -14,6 +15,8 @@ mod net;
 mod noise;
 mod overlap;
 mod pattern;
+mod program_rows;
+mod programs;
 mod unavailable;
 
 use anyhow::Result;
@@ -33,5 +36,7 @@ pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
         Suite::Composite => composite::plan(options),
         Suite::Gl => gl::plan(options),
         Suite::Link => link::plan(options),
+        Suite::Programs => programs::plan(options),
+        Suite::Crowd => crowd::plan(options),
     }
 }

@@ -12,6 +12,7 @@ use super::limits::Copy;
 use super::messages::{messages, Means};
 use super::unavailable::{too_few_processors, unavailable};
 use crate::format::bytes;
+use crate::goals::Goal;
 use crate::net::congestion;
 use crate::net::endpoint::settings_in_words;
 use crate::net::measure::Test;
@@ -42,7 +43,7 @@ struct Part {
     is_in_quick: bool,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part {
         test: Test::Latency,
         name: "latency",
@@ -64,6 +65,7 @@ const PARTS: [Part; 4] = [
         name: "bandwidth",
         title: "Bandwidth in one direction",
         sizes: &[
+            8,
             512,
             4 * KIB,
             32 * KIB,
@@ -84,6 +86,14 @@ const PARTS: [Part; 4] = [
         budget: 30,
         is_in_quick: false,
     },
+    Part {
+        test: Test::Fresh,
+        name: "fresh",
+        title: "Bandwidth of messages that are written before and read after",
+        sizes: &[4 * KIB, 64 * KIB, MIB, 16 * MIB],
+        budget: 25,
+        is_in_quick: false,
+    },
 ];
 
 const QUICK_SIZES: [usize; 3] = [512, 32 * KIB, MIB];
@@ -97,7 +107,8 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     for means in [Means::Memory, Means::Sockets] {
         let parts = PARTS
             .iter()
-            .filter(|part| part.is_in_quick || !options.is_quick);
+            .filter(|part| part.is_in_quick || !options.is_quick)
+            .filter(|part| part.test != Test::Fresh || means == Means::Memory);
         experiments.extend(parts.map(|part| part.experiment(means, options)));
     }
     Ok(experiments)
@@ -129,7 +140,7 @@ fn layers(means: Means, test: Test, options: &BenchOptions) -> Vec<(&'static str
     if means == Means::Sockets && !options.is_quick {
         layers.push(("tls", MessageLayer::Ours("tls")));
     }
-    if means == Means::Memory {
+    if means == Means::Memory && test != Test::Fresh {
         layers.push(("memcpy in and out", MessageLayer::Raw("copies")));
     }
     if is_one_way {
@@ -158,7 +169,18 @@ impl Part {
         let id = format!("net-{}-{}", self.name, means.name());
         let seconds = options.full_or_quick(0.03, 0.01);
         let mut methods: Vec<Box<dyn Method>> = Vec::new();
-        for (name, layer) in layers(means, self.test, options) {
+        let layers = layers(means, self.test, options);
+        let is_peer = |layer: &&(&str, MessageLayer)| layer.1.kind() == Kind::Peer;
+        let peers: Vec<&str> = layers
+            .iter()
+            .filter(is_peer)
+            .map(|(name, _)| *name)
+            .collect();
+        let goals = goals(means, self.test, &id, &peers);
+        let goals = goals
+            .into_iter()
+            .filter(|goal| sizes.iter().any(|size| *size as f64 == goal.x));
+        for (name, layer) in layers {
             methods.push(Box::new(messages(
                 name, layer, self.test, sizes, seconds, &id,
             )));
@@ -171,14 +193,15 @@ impl Part {
                 methods.push(Box::new(CacheLine { plot: id.clone() }))
             }
             (Means::Memory, Test::Stream) => {
-                methods.push(Box::new(messages(
-                    "shm, in place",
-                    MessageLayer::Ours("shm-placed"),
-                    Test::InPlace,
-                    sizes,
-                    seconds,
-                    &id,
-                )));
+                for (name, layer) in [
+                    ("shm, in place", MessageLayer::Ours("shm-placed")),
+                    ("plain read", MessageLayer::Raw("memory")),
+                ] {
+                    let sizes: Vec<usize> =
+                        sizes.iter().copied().filter(|size| *size > 8).collect();
+                    let place = Test::InPlace;
+                    methods.push(Box::new(messages(name, layer, place, &sizes, seconds, &id)));
+                }
                 methods.push(Box::new(Copy::new(id.clone(), sizes, seconds)));
             }
             _ => {}
@@ -199,8 +222,14 @@ impl Part {
             ],
             _ => vec![plot(id, "")],
         };
+        let buffers = match self.test {
+            Test::Fresh => {
+                "each buffer is written before it is sent, and read after it has arrived"
+            }
+            _ => "buffers are reused untouched",
+        };
         let mut notes = vec![format!(
-            "Each run: every size for {seconds} s and the best repetitions of it count; buffers are reused untouched"
+            "Each run: every size for {seconds} s and the best repetitions of it count; {buffers}"
         )];
         if means == Means::Memory {
             notes.extend(settings_in_words());
@@ -217,8 +246,54 @@ impl Part {
             budget: Duration::from_secs(options.full_or_quick(self.budget, 5)),
             rounds: ROUNDS,
             notes,
+            goals: goals.collect(),
             conclude: check,
         }
+    }
+}
+
+/// What the line of the cache is called.
+const CACHE_LINE: &str = "a cache line";
+
+/// The goals of a part. `peers` are the other libraries that it measures.
+fn goals(means: Means, test: Test, id: &str, peers: &[&str]) -> Vec<Goal> {
+    let of = |method: &str, size: usize| Goal::of(id, method, size as f64);
+    let best = |method, size| of(method, size).ratio_to(peers.iter().copied());
+    let beside = |method, limit, size| of(method, size).ratio_to([limit]);
+    let long = [64 * KIB, MIB, 16 * MIB];
+    let all = [4 * KIB, 64 * KIB, MIB, 16 * MIB];
+    match (means, test) {
+        (Means::Memory, Test::Latency) => vec![
+            best("shm", 8).at_least(1.0),
+            of("shm", 8).times(CACHE_LINE).at_most(1.6),
+        ],
+        (Means::Memory, Test::Stream) => {
+            // For messages that are sent at once, UCX's program for `am` makes no copy: it leaves
+            // them where they arrive, not in a buffer of the receiver.
+            let copying = peers.iter().copied().filter(|name| *name != "UCX am");
+            let short = [
+                best("shm", 8).at_least(1.0),
+                of("shm", 4 * KIB).ratio_to(copying).at_least(0.95),
+            ];
+            let long = long.map(|size| best("shm", size).at_least(0.95));
+            let in_place = |size| beside("shm, in place", "plain read", size).at_least(0.9);
+            short
+                .into_iter()
+                .chain(long)
+                .chain(all.map(in_place))
+                .collect()
+        }
+        (Means::Memory, Test::Both | Test::Fresh) => {
+            all.map(|size| best("shm", size).at_least(0.95)).into()
+        }
+        (Means::Sockets, Test::Latency) => ["tcp", "unix"]
+            .map(|name| best(name, 8).at_least(1.0))
+            .into(),
+        (Means::Sockets, Test::Stream) => [("tcp", "plain tcp"), ("unix", "plain unix")]
+            .into_iter()
+            .flat_map(|(name, plain)| long.map(|size| beside(name, plain, size).at_least(0.95)))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -341,7 +416,7 @@ struct CacheLine {
 
 impl Method for CacheLine {
     fn name(&self) -> String {
-        "a cache line".to_string()
+        CACHE_LINE.to_string()
     }
 
     fn kind(&self) -> Kind {
@@ -380,6 +455,38 @@ mod tests {
     }
 
     #[test]
+    fn goals_are_about_what_is_measured() {
+        let options = BenchOptions {
+            is_quick: false,
+            iterations: 10,
+            program: Vec::new(),
+            mgn: "mgn".into(),
+            peers: Rc::new(PeerPrograms::new("nowhere".into())),
+        };
+        let mut count = 0;
+        for part in &PARTS {
+            for means in [Means::Memory, Means::Sockets] {
+                let experiment = part.experiment(means, &options);
+                let methods: Vec<String> = experiment.methods.iter().map(|m| m.name()).collect();
+                count += experiment.goals.len();
+                for goal in &experiment.goals {
+                    let mut all = goal.others.iter().chain([&goal.method]);
+                    assert!(all.all(|name| methods.contains(name)), "{goal:?}");
+                    assert!(!goal.others.is_empty() && goal.target.is_some(), "{goal:?}");
+                    assert!(goal.others.iter().all(|name| !name.ends_with(BY_NETPIPE)));
+                    assert_eq!(goal.plot, experiment.plots[0].id);
+                }
+            }
+        }
+        // Latency, streams, in place, both ways and fresh in memory, and two by sockets.
+        assert_eq!(count, 2 + 5 + 4 + 4 + 4 + 2 + 6);
+        let stream = goals(Means::Memory, Test::Stream, "id", &["UCX tag", "UCX am"]);
+        let others = |x: f64| &stream.iter().find(|goal| goal.x == x).unwrap().others;
+        assert_eq!(*others(4096.0), ["UCX tag"]);
+        assert_eq!(*others(65536.0), ["UCX tag", "UCX am"]);
+    }
+
+    #[test]
     fn the_worst_size_is_named() {
         let mut outcome = Outcome {
             suite: Suite::Net,
@@ -406,6 +513,7 @@ mod tests {
                 ),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };

@@ -95,6 +95,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             "{} iterations on each processor, all at once",
             part * PARTS
         )],
+        goals: Vec::new(),
         conclude: no_conclusions,
     }])
 }

@@ -9,11 +9,12 @@ use anyhow::Result;
 use super::messages::{Means, Messages};
 use super::unavailable::{too_few_processors, unavailable};
 use crate::format::bytes;
-use crate::net::measure::{Sample, Test, SWEEP_SECONDS};
+use crate::goals::Goal;
+use crate::net::measure::{Sample, Test, COMPUTE_FACTORS, SWEEP_SECONDS};
 use crate::net::message_layer::MessageLayer;
 use crate::net::peers::{MpiLibrary, DEFAULT_SETTINGS, MPICH_TCP, OPEN_MPI_MEMORY, OPEN_MPI_TCP};
-use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
-use crate::record::{Axis, Better, Outcome, Plot, Point, State};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::record::{Axis, Better, Kind, Outcome, Plot, Point, State};
 use crate::suite::Suite;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
@@ -26,18 +27,23 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
         return Ok(vec![unavailable(Suite::Overlap, why)]);
     }
-    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, options));
-    Ok(experiments.into())
+    let all = [Means::Memory, Means::Sockets];
+    let mut experiments: Vec<Experiment> = all.map(|means| experiment(means, options)).into();
+    if !options.is_quick {
+        experiments.extend(all.map(|means| transfers(means, options)));
+    }
+    Ok(experiments)
 }
 
-fn experiment(means: Means, options: &BenchOptions) -> Experiment {
+const IN_PLACE: &str = "shm, in place";
+
+fn layers(means: Means, options: &BenchOptions) -> Vec<(&'static str, MessageLayer)> {
     use MpiLibrary::{Mpich, OpenMpi};
-    let sizes = options.full_or_quick(&SIZES[..], &SIZES[1..2]);
     let mpi = |library, settings| MessageLayer::Mpi(options.peers.clone(), library, settings);
-    let layers = match means {
+    match means {
         Means::Memory => vec![
             ("shm", MessageLayer::Ours("shm")),
-            ("shm, in place", MessageLayer::Ours("shm-placed")),
+            (IN_PLACE, MessageLayer::Ours("shm-placed")),
             ("Open MPI", mpi(OpenMpi, OPEN_MPI_MEMORY)),
             ("MPICH", mpi(Mpich, DEFAULT_SETTINGS)),
         ],
@@ -47,9 +53,21 @@ fn experiment(means: Means, options: &BenchOptions) -> Experiment {
             ("Open MPI, tcp", mpi(OpenMpi, OPEN_MPI_TCP)),
             ("MPICH, tcp", mpi(Mpich, MPICH_TCP)),
         ],
-    };
+    }
+}
+
+fn experiment(means: Means, options: &BenchOptions) -> Experiment {
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[1..2]);
+    let layers = layers(means, options);
+    let goals = available_goals(means, &layers).into_iter();
+    let goals = goals.filter(|goal| {
+        sizes
+            .iter()
+            .any(|size| goal.plot == id(means, "available", *size))
+    });
+    let goals: Vec<Goal> = goals.collect();
     let methods = layers.into_iter().map(|(name, layer)| {
-        let is_in_place = matches!(layer, MessageLayer::Ours("shm-placed"));
+        let is_in_place = name == IN_PLACE;
         Box::new(Messages {
             name,
             layer,
@@ -107,11 +125,119 @@ fn experiment(means: Means, options: &BenchOptions) -> Experiment {
         budget: Duration::from_secs(options.full_or_quick(50, 5)),
         rounds: ROUNDS,
         notes: Vec::new(),
+        goals,
         conclude: match means {
             Means::Memory => |outcome| progress(outcome, Means::Memory),
             Means::Sockets => |outcome| progress(outcome, Means::Sockets),
         },
     }
+}
+
+/// The computing time in seconds of the goals for the share that is left to compute.
+const COMPUTE_SECONDS: f64 = 1e-3;
+
+fn available_goals(means: Means, layers: &[(&str, MessageLayer)]) -> Vec<Goal> {
+    let of =
+        |method: &str, size| Goal::of(id(means, "available", size), method, COMPUTE_SECONDS * 1e6);
+    let peers = layers
+        .iter()
+        .filter(|(_, layer)| layer.kind() == Kind::Peer);
+    let peers = peers.map(|(name, _)| *name);
+    let [_, short, _, long] = SIZES;
+    match means {
+        Means::Memory => vec![
+            of("shm", short).at_least(99.0),
+            of(IN_PLACE, short).at_least(99.0),
+            of("shm", long).at_least(95.0),
+            of(IN_PLACE, long).at_least(99.0),
+        ],
+        Means::Sockets => vec![
+            of("tcp", short).at_least(97.0),
+            of("tcp", long).above(peers).at_least(5.0),
+        ],
+    }
+}
+
+/// The sizes of the experiment below.
+const TRANSFER_SIZES: [usize; 2] = [SIZES[1], SIZES[3]];
+
+/// The remaining wait after computing for multiples of the time of the transfer.
+fn transfers(means: Means, options: &BenchOptions) -> Experiment {
+    let mut plots: Vec<Plot> = TRANSFER_SIZES
+        .map(|size| {
+            let of = format!("messages of {}B, {}", bytes(size as f64), means.title());
+            Plot::new(
+                id(means, "remaining", size),
+                format!("Waited after computing: {of}"),
+                Axis::log("computing time", "transfers"),
+                Axis::linear("waited, of the transfer", "%"),
+                Better::Less,
+            )
+        })
+        .into();
+    plots.push(Plot::new(
+        transfer(means),
+        format!("The transfer alone, {}", means.title()),
+        Axis::log("message size", "B"),
+        Axis::log("time", "us"),
+        Better::Less,
+    ));
+    // Messages in place are not received before the wait.
+    let layers = layers(means, options).into_iter();
+    let layers: Vec<(&'static str, MessageLayer)> =
+        layers.filter(|(name, _)| *name != IN_PLACE).collect();
+    let ours = layers
+        .iter()
+        .filter(|(_, layer)| layer.kind() == Kind::Ours);
+    let goals = ours
+        .flat_map(|(name, _)| remaining_goals(means, name))
+        .collect();
+    let methods = layers.into_iter().map(|(name, layer)| {
+        Box::new(Messages {
+            name,
+            layer,
+            test: Test::Overlap,
+            sizes: TRANSFER_SIZES.to_vec(),
+            seconds: 0.25,
+            figures: Box::new(move |size, sample| remaining(means, size, sample)),
+        }) as Box<dyn Method>
+    });
+    Experiment {
+        suite: Suite::Overlap,
+        key: format!("overlap transfers {}", means.name()),
+        plots,
+        methods: methods.collect(),
+        depends_on_distance: true,
+        budget: Duration::from_secs(20),
+        rounds: ROUNDS,
+        notes: Vec::new(),
+        goals,
+        conclude: no_conclusions,
+    }
+}
+
+/// The progress rule, from the computing time on in which a transfer could be complete.
+fn remaining_goals(means: Means, method: &str) -> Vec<Goal> {
+    let goals = TRANSFER_SIZES.into_iter().flat_map(move |size| {
+        let times = COMPUTE_FACTORS.into_iter().filter(|times| *times >= 2.0);
+        times.map(move |times| Goal::of(id(means, "remaining", size), method, times))
+    });
+    goals.map(|goal| goal.at_most(PROGRESS * 100.0)).collect()
+}
+
+fn remaining(means: Means, size: usize, sample: &Sample) -> Vec<Figure> {
+    let [alone, waited @ ..] = &sample.seconds[..] else {
+        return Vec::new();
+    };
+    let plot = id(means, "remaining", size);
+    let waited = COMPUTE_FACTORS.iter().zip(waited);
+    let waited = waited.map(|(times, waited)| Figure::new(&plot, *times, waited / alone * 100.0));
+    let alone = Figure::new(&transfer(means), size as f64, alone * 1e6).cpu(sample.cpu);
+    waited.chain([alone]).collect()
+}
+
+fn transfer(means: Means) -> String {
+    format!("overlap-transfer-{}", means.name())
 }
 
 fn id(means: Means, kind: &str, size: usize) -> String {
@@ -177,7 +303,8 @@ fn figures(means: Means, is_in_place: bool, size: usize, sample: &Sample) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Distance, Kind, Series};
+    use crate::net::peers::PeerPrograms;
+    use crate::record::{Distance, Series};
 
     /// The intervals of the waiting time, as a percentage of the transfer time, by size.
     fn line(name: &str, intervals: [(f64, f64, State); 3]) -> Series {
@@ -204,6 +331,56 @@ mod tests {
         }
     }
 
+    fn sample(seconds: Vec<f64>) -> Sample {
+        Sample {
+            seconds,
+            window: 1.0,
+            cpu: [0.0; 2],
+            percentiles: None,
+        }
+    }
+
+    #[test]
+    fn goals_are_about_what_is_measured() {
+        let options = BenchOptions {
+            is_quick: false,
+            iterations: 10,
+            program: Vec::new(),
+            mgn: "mgn".into(),
+            peers: std::rc::Rc::new(PeerPrograms::new("nowhere".into())),
+        };
+        for (means, counts) in [(Means::Memory, [4, 6]), (Means::Sockets, [2, 12])] {
+            let [whole, transfers] = [experiment(means, &options), transfers(means, &options)];
+            assert_eq!([whole.goals.len(), transfers.goals.len()], counts);
+            let swept = sample(vec![1e-4; 1 + 2 * SWEEP_SECONDS.len()]);
+            let waited = sample(vec![1e-4; 1 + COMPUTE_FACTORS.len()]);
+            for (planned, sample) in [(whole, &swept), (transfers, &waited)] {
+                let figures: Vec<Figure> = SIZES
+                    .iter()
+                    .flat_map(|size| match planned.plots.len() {
+                        3 => remaining(means, *size, sample),
+                        _ => figures(means, false, *size, sample),
+                    })
+                    .collect();
+                for goal in &planned.goals {
+                    let is_it = |figure: &Figure| (&figure.plot, figure.x) == (&goal.plot, goal.x);
+                    assert!(figures.iter().any(is_it), "{goal:?}");
+                    assert!(planned.methods.iter().any(|one| one.name() == goal.method));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_remaining_wait_is_a_share_of_the_transfer() {
+        let sample = sample(vec![2e-3, 1e-3, 5e-4, 2e-4, 0.0]);
+        let found = remaining(Means::Memory, SIZES[1], &sample);
+        let values: Vec<(f64, f64)> = found.iter().map(|one| (one.x, one.value)).collect();
+        let expected = [(0.5, 50.0), (2.0, 25.0), (4.0, 10.0), (10.0, 0.0)];
+        assert_eq!(values[..4], expected);
+        assert_eq!(values[4], (SIZES[1] as f64, 2000.0));
+    }
+
     #[test]
     fn the_progress_rule_is_reported() {
         use State::{Noisy, Resolved, Unresolved};
@@ -225,6 +402,7 @@ mod tests {
                 line("unknown", [(5.0, 20.0, Resolved); 3]),
             ],
             notes: Vec::new(),
+            goals: Vec::new(),
             rounds: 5,
             seconds: 1.0,
         };

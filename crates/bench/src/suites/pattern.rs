@@ -110,6 +110,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         budget: Duration::from_secs(options.full_or_quick(80, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
+        goals: Vec::new(),
         conclude: no_conclusions,
     }])
 }

@@ -21,6 +21,7 @@ pub fn unavailable(suite: Suite, why: String) -> Experiment {
         budget: Duration::ZERO,
         rounds: 1..=1,
         notes: Vec::new(),
+        goals: Vec::new(),
         conclude: no_conclusions,
     }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use clap::ValueEnum;
+use mgn_bench::goals::{self, Goal};
 use mgn_bench::record::{
     Axis, Better, Distance, Fold, Head, Kind, Machine, Outcome, Percentiles, Plot, Point, Record,
     Series, State, SCHEMA, VERSION,
@@ -126,6 +127,7 @@ fn outcome(key: &str, plots: Vec<Plot>, series: Vec<Series>) -> Outcome {
         plots,
         series,
         notes: vec!["TCP uses cubic".to_string(), HOSTILE.to_string()],
+        goals: Vec::new(),
         rounds: 7,
         seconds: 12.5,
     }
@@ -241,7 +243,15 @@ fn bandwidth() -> Outcome {
         });
         series.push(line(&servers, name, Kind::Ours, points.collect()));
     }
-    outcome(HOSTILE, vec![bandwidth, servers], series)
+    let mut outcome = outcome(HOSTILE, vec![bandwidth, servers], series);
+    let goal = |method: &str| Goal::of("servers", method, 1.0).ratio_to(["null"]);
+    let goals = [
+        goal("discard").at_least(0.4),
+        goal("render").at_least(0.9),
+        goal("render").above(["null", "discard"]),
+    ];
+    outcome.goals = goals::evaluate(&goals, &outcome);
+    outcome
 }
 
 fn shares() -> Outcome {

@@ -8,10 +8,14 @@ use mgn_bench::suite::Suite;
 
 /// Measure this machine's communication and rendering, in comparison with other installed software.
 ///
-/// Without a suite, the command runs all suites, in about 45 minutes. Nothing else should run
-/// during that time. Results are saved in a folder as they are measured; to continue an interrupted
+/// Without a suite, the command runs all suites but `programs` and `crowd`, in about 45 minutes.
+/// `programs` takes half an hour, and `crowd` ten minutes. Nothing else should run during that
+/// time. Results are saved in a folder as they are measured; to continue an interrupted
 /// run, give the same command again. `mgn bench report` makes a page of a run, and `mgn bench
 /// compare` compares two runs.
+///
+/// Some suites state goals, such as a share of the speed of direct rendering. Tables and the page
+/// show for each goal what was measured, and whether it is reached.
 ///
 /// Each number has the interval in which its median lies. `unresolved` means that fewer than five
 /// rounds counted, `noisy` that the rounds disagree too much for a meaningful number.
@@ -25,7 +29,7 @@ pub struct Bench {
     #[arg(value_enum)]
     pub suites: Vec<Suite>,
 
-    /// Measure fewer sizes in fewer rounds: all suites take two minutes
+    /// Measure fewer sizes in fewer rounds: without a suite, in two minutes
     #[arg(long)]
     pub quick: bool,
 

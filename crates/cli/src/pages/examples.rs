@@ -104,6 +104,10 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn bench --quick --dir today",
             ),
             ("Measure drawing with a program of your choice", "mgn bench gl -- glxgears"),
+            (
+                "Compare programs through Manganese with direct rendering, and check the goals",
+                "mgn bench programs",
+            ),
         ],
         "mgn-bench-report" => &[(
             "Make the page today/report.html from the results in folder today",
