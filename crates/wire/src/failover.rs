@@ -2,8 +2,8 @@
 //!
 //! The program connects to the socket [`SOCKET`] in the directory of the run, opening with
 //! [`OPENING`]. The answer to that is a list of [`Assignment`]s: the tiles that have had another
-//! server since the run began. Then the program sends [`FromProgram`], and `mgn run`, which asks the
-//! mothership, sends further assignments. All travel as postcard.
+//! server since the run began. Then the program sends [`FromProgram`], and `mgn run`, which asks
+//! the mothership, sends further assignments. All travel as postcard.
 
 use crate::ending::exactly;
 use serde::{Deserialize, Serialize};
