@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use mgn_fabric::{Address, Incoming, Listener, Receiver, Sender};
@@ -14,7 +14,7 @@ use crate::ask::{LostTiles, TileServer};
 use crate::link;
 use crate::Error;
 
-/// How long the end of a run waits for the thread that listens.
+/// How long the thread that listens may stay after the end of the run.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Tiles have a bit each.
 const TILES_MAX: u32 = u64::BITS;
@@ -23,7 +23,6 @@ const TILES_MAX: u32 = u64::BITS;
 #[derive(Debug)]
 pub struct Failover {
     is_over: Arc<AtomicBool>,
-    listening: Option<JoinHandle<()>>,
 }
 
 struct Shared {
@@ -71,7 +70,7 @@ impl Failover {
         })?;
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = is_over.clone();
-        let listening = spawn("failover-listen", move || {
+        spawn("failover-listen", move || {
             while !stop.load(Ordering::Relaxed) {
                 match listener.accept_timeout(STOP_CHECK_INTERVAL) {
                     Ok(Some(incoming)) => shared.clone().admit(incoming),
@@ -83,25 +82,20 @@ impl Failover {
                 }
             }
         })?;
-        Ok(Failover {
-            is_over,
-            listening: Some(listening),
-        })
+        Ok(Failover { is_over })
     }
 }
 
 impl Drop for Failover {
     fn drop(&mut self) {
+        // Its thread ends by itself, so that the end of a run waits for nothing.
         self.is_over.store(true, Ordering::Relaxed);
-        if let Some(listening) = self.listening.take() {
-            let _ = listening.join();
-        }
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let thread = thread::Builder::new().name(name.into()).spawn(work);
-    thread.map_err(Error::io("cannot start a thread"))
+    thread.map(drop).map_err(Error::io("cannot start a thread"))
 }
 
 fn assignment(tile: u32, server: &TileServer) -> Assignment {
@@ -303,6 +297,12 @@ mod tests {
             assert!(receiver.recv(Some(TIMEOUT)).is_err());
         }
         assert!(run.connect(b"mgn failover 0").is_err());
+        // The socket goes with its thread.
         drop(run.failover);
+        let limit = Instant::now() + TIMEOUT;
+        while std::os::unix::net::UnixStream::connect(run.folder.path().join(SOCKET)).is_ok() {
+            assert!(Instant::now() < limit, "it listens for ever");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 }
