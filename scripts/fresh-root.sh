@@ -118,14 +118,15 @@ new() {
 
 # inside NAME COMMAND: runs a line of shell in the root, in namespaces of its own. Nothing is built
 # twice there, so builds are not incremental. Nobody debugs there, so they have no debug information.
+# Programs are optimised as CARGO_PROFILE_RELEASE_OPT_LEVEL says, for users in full.
 inside() {
-    local root=$roots/$1 command=$2 proxies=() name
-    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
-        [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
+    local root=$roots/$1 command=$2 passed=() name
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY CARGO_PROFILE_RELEASE_OPT_LEVEL; do
+        [ -z "${!name:-}" ] || passed+=("$name=${!name}")
     done
     mkdir -p "$root/cargo/registry" "$root/var/cache/apt/archives/partial"
     unshare --mount --pid --ipc --uts --fork --kill-child --propagation private -- \
-        env -i "${proxies[@]}" HOME=/root CARGO_HOME=/cargo CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
+        env -i "${passed[@]}" HOME=/root CARGO_HOME=/cargo CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         bash -euc '
             root=$1 cache=$2
@@ -200,9 +201,10 @@ user() {
         tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
             tar --extract --directory="$roots/user" || return
     fi
-    # Where Cargo keeps its downloads is the same for both, or it would build all again.
+    # Where Cargo keeps its downloads and how it optimises is the same for both, or it would build all
+    # again.
     inside user "chown -R newcomer: /manganese /cargo
-        su - newcomer --whitelist-environment=CARGO_HOME -c 'cd /manganese && make demo'"
+        su - newcomer --whitelist-environment=CARGO_HOME,CARGO_PROFILE_RELEASE_OPT_LEVEL -c 'cd /manganese && make demo'"
 }
 
 # Defines `stripped FILE...`, which fails if one of these has debug symbols.
