@@ -1,4 +1,4 @@
-//! The plan of a run: experiments, each of which compares methods of doing the same thing.
+//! The plan of a run: experiments. Each compares methods of doing the same thing.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -27,6 +27,18 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
+    /// For tests that plan, and measure nothing.
+    #[cfg(test)]
+    pub(crate) fn of_nowhere(is_quick: bool) -> BenchOptions {
+        BenchOptions {
+            is_quick,
+            iterations: 10,
+            program: Vec::new(),
+            mgn: "/nowhere/bin/mgn".into(),
+            peers: Rc::new(PeerPrograms::new("/nowhere/programs".into())),
+        }
+    }
+
     /// A value that is smaller for a quick run.
     pub fn full_or_quick<T>(&self, full: T, quick: T) -> T {
         match self.is_quick {

@@ -113,7 +113,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells all programs, now and later ones, who draws a tile.
+    /// Tells all programs, also later ones, which server draws a tile.
     fn assign(&self, assignment: Assignment) {
         let mut state = self.state();
         for program in state.programs.values() {
@@ -160,21 +160,20 @@ impl Shared {
                 Ok(None) => continue,
                 Err(_) => break,
             };
-            let (tile, is_lost) = match message {
-                Some(FromProgram::Lost { tile }) => (tile, true),
-                Some(FromProgram::Settled { tile }) => (tile, false),
-                Some(FromProgram::Unfit { tile, address }) if tile < TILES_MAX => {
-                    self.lost.set_unfit(tile as usize, address);
-                    continue;
-                }
-                _ => break,
-            };
-            if tile >= TILES_MAX {
+            let in_range = |message: &FromProgram| message.tile() < TILES_MAX;
+            let Some(message) = message.filter(in_range) else {
                 break;
-            }
+            };
             let mut state = self.state();
-            if let Some(program) = state.programs.get_mut(&number) {
-                program.lost = program.lost & !(1 << tile) | u64::from(is_lost) << tile;
+            let Some(program) = state.programs.get_mut(&number) else {
+                break;
+            };
+            match message {
+                FromProgram::Lost { tile } => program.lost |= 1 << tile,
+                FromProgram::Settled { tile } => program.lost &= !(1 << tile),
+                FromProgram::Unfit { tile, address } => {
+                    self.lost.set_unfit(tile as usize, address);
+                }
             }
             self.report(&state);
         }

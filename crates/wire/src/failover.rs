@@ -26,6 +26,17 @@ pub enum FromProgram {
     Unfit { tile: u32, address: String },
 }
 
+impl FromProgram {
+    /// The tile that it is about.
+    pub fn tile(&self) -> u32 {
+        match self {
+            FromProgram::Lost { tile }
+            | FromProgram::Settled { tile }
+            | FromProgram::Unfit { tile, .. } => *tile,
+        }
+    }
+}
+
 /// The server that is to draw a tile from now on, in the form of the environment variables that
 /// name a program's servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -234,10 +234,7 @@ fn rate_and_fairness(counts: &[f64], size: usize, seconds: f64) -> Result<[f64; 
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::*;
-    use crate::net::peers::PeerPrograms;
 
     #[test]
     fn the_slowest_link_and_the_rate_are_those_of_the_counts() {
@@ -252,13 +249,7 @@ mod tests {
     #[test]
     fn goals_are_those_of_plots_and_transports() {
         for is_quick in [false, true] {
-            let options = BenchOptions {
-                is_quick,
-                iterations: 10,
-                program: Vec::new(),
-                mgn: "mgn".into(),
-                peers: Rc::new(PeerPrograms::new("nowhere".into())),
-            };
+            let options = BenchOptions::of_nowhere(is_quick);
             let planned = plan(&options).unwrap();
             let keys: Vec<&str> = planned.iter().map(|one| &one.key[..]).collect();
             assert_eq!(keys, ["crowd all to all", "crowd many to one"]);

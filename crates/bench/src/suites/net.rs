@@ -456,13 +456,7 @@ mod tests {
 
     #[test]
     fn goals_are_about_what_is_measured() {
-        let options = BenchOptions {
-            is_quick: false,
-            iterations: 10,
-            program: Vec::new(),
-            mgn: "mgn".into(),
-            peers: Rc::new(PeerPrograms::new("nowhere".into())),
-        };
+        let options = BenchOptions::of_nowhere(false);
         let mut count = 0;
         for part in &PARTS {
             for means in [Means::Memory, Means::Sockets] {

@@ -303,7 +303,6 @@ fn figures(means: Means, is_in_place: bool, size: usize, sample: &Sample) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::peers::PeerPrograms;
     use crate::record::{Distance, Series};
 
     /// The intervals of the waiting time, as a percentage of the transfer time, by size.
@@ -342,13 +341,7 @@ mod tests {
 
     #[test]
     fn goals_are_about_what_is_measured() {
-        let options = BenchOptions {
-            is_quick: false,
-            iterations: 10,
-            program: Vec::new(),
-            mgn: "mgn".into(),
-            peers: std::rc::Rc::new(PeerPrograms::new("nowhere".into())),
-        };
+        let options = BenchOptions::of_nowhere(false);
         for (means, counts) in [(Means::Memory, [4, 6]), (Means::Sockets, [2, 12])] {
             let [whole, transfers] = [experiment(means, &options), transfers(means, &options)];
             assert_eq!([whole.goals.len(), transfers.goals.len()], counts);

@@ -172,7 +172,7 @@ fn far(name: &'static str, program: Program) -> Row {
 /// the commands for their tiles.
 fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     let program = Program::new(ISO, arguments, ResultKind::Json(&["cpu_seconds"]));
-    // 41 frames, of which the first does not count.
+    // The first of the 41 frames does not count.
     let scale = 1e3 / 40.0;
     let wanted = &[(SORTED, Ratio(1.0 / 1.5))];
     let value = value("CPU time a frame", "ms", scale, Better::Less, wanted);

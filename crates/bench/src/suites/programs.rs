@@ -79,9 +79,9 @@ fn experiment(row: Row, place: &Rc<Place>, options: &BenchOptions) -> Experiment
         let title = format!("Waiting to send, {}", row.name);
         plots.push(Plot::new(&wait, title, Axis::none(), y, Better::Less));
     }
-    let mut notes = vec![format!(
-        "CPU seconds are those of a whole run: of the program, and of servers that were already running"
-    )];
+    let mut notes = vec![
+        "CPU seconds are those of a whole run: of the program, and of servers that were already running".to_string(),
+    ];
     if row.is_cold {
         notes.push("Each run begins with empty caches".to_string());
     }
@@ -243,13 +243,7 @@ mod tests {
     use crate::goals::{Quantity, Target};
 
     fn planned(is_quick: bool) -> Vec<Experiment> {
-        let options = BenchOptions {
-            is_quick,
-            iterations: 10,
-            program: Vec::new(),
-            mgn: "/nowhere/bin/mgn".into(),
-            peers: Rc::new(PeerPrograms::new("/nowhere/programs".into())),
-        };
+        let options = BenchOptions::of_nowhere(is_quick);
         plan(&options).unwrap()
     }
 

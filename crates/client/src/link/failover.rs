@@ -123,7 +123,7 @@ mod tests {
     struct Tile {
         now: Duration,
         failover: Failover,
-        /// When another server was requested, and in place of which one.
+        /// The times of requests for another server, and the servers to be replaced.
         requests: Vec<(u64, String)>,
         printed: Vec<(u64, String)>,
     }
