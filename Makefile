@@ -1,6 +1,6 @@
 # Everything a checkout can do. `make demo`, `make test` and `make test-apps` install what they miss, through apt-get.
 #
-#   make build     the mgn command, the client library and the demos, optimised
+#   make build     the mgn command, the client library and the demos, optimised; PROFILE=dev: as tests use them, in half the time
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
 #   make test-machine  the tests that depend most on the system, in release mode: the conformance programs, the renderer's tests, IceT's
@@ -33,6 +33,9 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 BUILD_DIR := target
 # The scripts and tests look there.
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
+# Cargo's profile of what is run and installed, and the folder in which Cargo puts that.
+PROFILE ?= release
+BUILT := $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
 .PHONY: all build demo test test-machine test-python test-aarch64 test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint site sbom mutants deb install install-docs clean programs registry
@@ -44,8 +47,8 @@ deps-%:
 	@scripts/deps.sh $*
 
 build: deps-build
-	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-capi -p mgn-icet
-	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(BUILD_DIR)/release
+	cargo build --profile $(PROFILE) --locked -p mgn-cli -p mgn-client -p mgn-capi -p mgn-icet
+	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(BUILT)
 	$(MAKE) -C demos OUT=$(CURDIR)/$(BUILD_DIR)/demos
 
 # The C programs of the tests.
@@ -57,7 +60,7 @@ registry: deps-test
 	scripts/registry.sh
 
 demo: deps-demo build
-	scripts/demo.sh
+	MGN=$(BUILT)/mgn scripts/demo.sh
 
 test: deps-test registry programs
 	scripts/test.sh
@@ -65,14 +68,14 @@ test: deps-test registry programs
 # The tests that depend most on a machine's Mesa, or on programs that only some releases of Debian
 # have.
 test-machine: deps-test build
-	MGN_WAYS=shm,tcp cargo test --release --locked -p mgn-tests --test conformance
-	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet --test '*' -- --show-output
+	MGN_WAYS=shm,tcp cargo test --profile $(PROFILE) --locked -p mgn-tests --test conformance
+	MGN_BUILT=1 cargo test --profile $(PROFILE) --locked -p mgn-render -p mgn-icet --test '*' -- --show-output
 
 # The system's own Python: another one does not see its packages.
 test-python: deps-python build
 	/usr/bin/python3 -m venv --system-site-packages $(BUILD_DIR)/python
 	$(BUILD_DIR)/python/bin/pip install --quiet ./python
-	MGN=$(abspath $(BUILD_DIR)/release/mgn) $(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
+	MGN=$(abspath $(BUILT)/mgn) $(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
 
 test-aarch64: deps-aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
@@ -81,14 +84,14 @@ test-aarch64: deps-aarch64
 
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
-	cargo test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
+	cargo test --profile $(PROFILE) --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
 # OPTIONS are those of tests/harness/src/bin/conformance.rs.
 conformance: deps-conformance build
-	cargo run --release --locked -p mgn-tests --bin conformance -- $(OPTIONS)
+	cargo run --profile $(PROFILE) --locked -p mgn-tests --bin conformance -- $(OPTIONS)
 
 conformance-sample: deps-conformance build
-	cargo run --release --locked -p mgn-tests --bin conformance -- --sample $(OPTIONS)
+	cargo run --profile $(PROFILE) --locked -p mgn-tests --bin conformance -- --sample $(OPTIONS)
 
 stress:
 	cargo test --release --locked -p mgn-fabric --lib -- --ignored --nocapture
@@ -111,8 +114,8 @@ fuzz-corpus: deps-fuzz
 bench: SUITES ?= net overlap crowd programs
 bench: deps-bench build
 	mkdir -p $(BUILD_DIR)/bench
-	$(BUILD_DIR)/release/mgn tune --output $(BUILD_DIR)/bench/tune.toml
-	MGN_TUNE=$(BUILD_DIR)/bench/tune.toml $(BUILD_DIR)/release/mgn bench $(SUITES) --dir $(BUILD_DIR)/bench/run
+	$(BUILT)/mgn tune --output $(BUILD_DIR)/bench/tune.toml
+	MGN_TUNE=$(BUILD_DIR)/bench/tune.toml $(BUILT)/mgn bench $(SUITES) --dir $(BUILD_DIR)/bench/run
 
 lint: deps-lint
 	cargo fmt --all --check
@@ -139,13 +142,13 @@ deb: deps-deb build
 	ls -sh1 $(BUILD_DIR)/deb/*.deb
 
 install: build
-	install -Dm755 $(BUILD_DIR)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
+	install -Dm755 $(BUILT)/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
 	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
-	install -m755 $(addprefix $(BUILD_DIR)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	install -m755 $(addprefix $(BUILT)/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	install -m755 $(BUILD_DIR)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	$(STRIP) "$(DESTDIR)$(PREFIX)/bin/mgn" "$(DESTDIR)$(PREFIX)/lib/manganese/"*
 	rm -rf $(BUILD_DIR)/pages
-	$(BUILD_DIR)/release/mgn pages --man $(BUILD_DIR)/pages/man --completions $(BUILD_DIR)/pages/completions
+	$(BUILT)/mgn pages --man $(BUILD_DIR)/pages/man --completions $(BUILD_DIR)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"
 	install -m644 $(BUILD_DIR)/pages/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man5"
@@ -158,7 +161,7 @@ install: build
 	    sed 's|/usr/local/bin/|$(PREFIX)/bin/|' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" || exit; done
 	install -Dm644 scripts/sysusers.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/manganese.conf"
 	$(MAKE) install-docs
-	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(BUILD_DIR)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
+	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(BUILT)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
 
 # The files that help texts and manual pages mention, and the files that these mention.
 install-docs:

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/speeds.sh
 
-mgn=target/release/mgn
+mgn=${MGN:-target/release/mgn}
 out=$PWD/target/demo
 # A graphics card would be compared with itself just as well; this is what every machine has.
 export LIBGL_ALWAYS_SOFTWARE=1
@@ -121,7 +121,7 @@ if address=$(address_of_wall) && answers "$address"; then
         read -r -p "Press Enter to end it. " _ || true
     else
         echo "A wall of four renderers, live in the browser: it answered at ${address%%#*}. To see it:"
-        echo "  target/release/mgn run --headless --wall 2x2 --viewer -- target/demos/iso_demo"
+        echo "  $mgn run --headless --wall 2x2 --viewer -- target/demos/iso_demo"
     fi
 else
     echo "The wall in the browser did not come up:" >&2

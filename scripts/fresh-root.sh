@@ -11,6 +11,9 @@
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
 #               the packages and draws glxgears into a picture
 #
+# With PROFILE=dev, programs are built as the tests use them, which takes half the time: `test` builds
+# them anyway.
+#
 # Without goals: demo, test, user, packages. --suite is a release of Debian (trixie unless given),
 # --keep leaves the roots and says where they are.
 #
@@ -118,10 +121,10 @@ new() {
 
 # inside NAME COMMAND: runs a line of shell in the root, in namespaces of its own. Nothing is built
 # twice there, so builds are not incremental. Nobody debugs there, so they have no debug information.
-# Programs are optimised as CARGO_PROFILE_RELEASE_OPT_LEVEL says, for users in full.
+# Programs are optimised as a user's are, unless PROFILE names another profile (see the Makefile).
 inside() {
-    local root=$roots/$1 command=$2 passed=() name
-    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY CARGO_PROFILE_RELEASE_OPT_LEVEL; do
+    local root=$roots/$1 command=$2 passed=("${profile[@]}") name
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
         [ -z "${!name:-}" ] || passed+=("$name=${!name}")
     done
     mkdir -p "$root/cargo/registry" "$root/var/cache/apt/archives/partial"
@@ -161,6 +164,18 @@ inside() {
     return $status
 }
 
+# What is the same for all goals, so that none builds again what another has built: with PROFILE=dev,
+# also the linker that `make test` prefers (links_slowly in xtask/src/testing.rs).
+tools=make
+profile=()
+untaken=(--exclude=manganese/target/demo)
+if [ "${PROFILE:-release}" = dev ]; then
+    tools+=" lld"
+    profile=(PROFILE=dev RUSTFLAGS=-Clink-arg=-fuse-ld=lld)
+else
+    untaken+=(--exclude=manganese/target/debug)
+fi
+
 quiet_apt='DEBIAN_FRONTEND=noninteractive apt-get -qq -y'
 
 failed=()
@@ -180,7 +195,7 @@ has_built=no
 built() {
     [ $has_built = no ] || return 0
     new built &&
-        inside built "$quiet_apt update && $quiet_apt install --no-install-recommends make >/dev/null" &&
+        inside built "$quiet_apt update && $quiet_apt install --no-install-recommends $tools >/dev/null" &&
         has_built=yes
 }
 
@@ -193,18 +208,18 @@ tests() { built && inside built 'MGN_NEED_SSHD=1 make test'; }
 
 user() {
     new user || return
-    inside user "$quiet_apt update && $quiet_apt install --no-install-recommends make sudo >/dev/null
+    inside user "$quiet_apt update && $quiet_apt install --no-install-recommends $tools sudo >/dev/null
         useradd --create-home --shell /bin/bash newcomer
         echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer" || return
     # The files that `demo` has built are up to date here as well, because all times are kept.
     if [ $has_built = yes ]; then
-        tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
+        tar --create --directory="$roots/built" "${untaken[@]}" manganese |
             tar --extract --directory="$roots/user" || return
     fi
-    # Where Cargo keeps its downloads and how it optimises is the same for both, or it would build all
+    # Where Cargo keeps its downloads and how it builds is the same for both, or it would build all
     # again.
     inside user "chown -R newcomer: /manganese /cargo
-        su - newcomer --whitelist-environment=CARGO_HOME,CARGO_PROFILE_RELEASE_OPT_LEVEL -c 'cd /manganese && make demo'"
+        su - newcomer --whitelist-environment=CARGO_HOME,CARGO_INCREMENTAL,CARGO_PROFILE_DEV_DEBUG,PROFILE,RUSTFLAGS -c 'cd /manganese && make demo'"
 }
 
 # Defines `stripped FILE...`, which fails if one of these has debug symbols.

@@ -282,6 +282,7 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
 
 /// If no root can be made, `.ci/run` says so loudly and runs the demo, the tests and the packages
 /// on the machine. If a goal failed in the root, it runs none of these on the machine, and fails.
+/// If its time is up, it leaves checks out and names them.
 #[test]
 fn ci_without_a_root_runs_on_the_machine() {
     let folder = std::env::temp_dir().join(format!("mgn-ci-{}", std::process::id()));
@@ -295,12 +296,13 @@ fn ci_without_a_root_runs_on_the_machine() {
     program("bin/make", "echo goals: $*");
     fs::create_dir_all(folder.join(".ci")).unwrap();
     fs::copy(root().join(".ci/run"), folder.join(".ci/run")).unwrap();
-    let run = |status: &str| {
+    let run = |status: &str, minutes: &str| {
         let path = std::env::var("PATH").unwrap();
         let output = Command::new("bash")
             .arg(folder.join(".ci/run"))
             .env("PATH", format!("{}:{path}", folder.join("bin").display()))
             .env("ROOT_STATUS", status)
+            .env("MINUTES", minutes)
             .output()
             .unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -314,13 +316,20 @@ fn ci_without_a_root_runs_on_the_machine() {
             last,
         )
     };
-    let (status, here, loud, last) = run("77");
+    let (status, here, loud, last) = run("77", "60");
     assert_eq!((status, here, loud), (Some(0), [true; 3], true), "{last}");
     assert!(last.starts_with("ci: passed in "), "{last}");
-    let (status, here, loud, last) = run("0");
+    let (status, here, loud, last) = run("0", "60");
     assert_eq!((status, here, loud), (Some(0), [false; 3], false), "{last}");
-    let (status, here, loud, last) = run("1");
+    let (status, here, loud, last) = run("1", "60");
     assert_eq!((status, here, loud), (Some(1), [false; 3], false), "{last}");
     assert!(last.starts_with("ci: FAILED (fresh root) after "), "{last}");
+    // Without any time, it says what it has left out.
+    let (status, _, _, last) = run("0", "0");
+    assert_eq!(status, Some(0), "{last}");
+    assert!(
+        last.contains("; NOT RUN, for want of time: ") && last.contains("make lint"),
+        "{last}"
+    );
     fs::remove_dir_all(folder).unwrap();
 }
