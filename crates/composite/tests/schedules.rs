@@ -1,7 +1,5 @@
 //! One suite for all schedules: members on a network that delivers in any order.
 
-mod random;
-
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -10,8 +8,7 @@ use mgn_composite::{
     merge, Channel, Color, Depth, Event, Format, Layer, LayerMut, Member, Operation, Outlet, Piece,
     Plan, Schedule,
 };
-
-use random::Random;
+use mgn_fuzzing::Random;
 
 const SCHEDULES: [Schedule; 8] = [
     Schedule::DirectSend,
@@ -227,7 +224,7 @@ fn joined(mut parts: Vec<Pixels>, pixels: usize) -> Pixels {
 
 /// All members, sizes and outlets, against one pass over all pictures.
 fn check(case: &Case, is_alike: impl Fn(&Pixels, &Pixels) -> bool) {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for members in (1..=17).chain([32, 64]) {
         let pixels = [1, 16, 250, 1027][random.below(4)];
         let pictures = case.pictures(&mut random, members, pixels);

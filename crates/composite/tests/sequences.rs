@@ -3,7 +3,6 @@
 //! pass over the pictures of its frame gives.
 
 mod jobs;
-mod random;
 
 use std::thread;
 use std::time::Duration;
@@ -13,9 +12,9 @@ use mgn_composite::{
     merge, Channel, Color, Depth, Format, Group, Layer, Operation, Picture, PictureRef, Rectangle,
     Schedule, Terms,
 };
+use mgn_fuzzing::Random;
 
 use jobs::members;
-use random::Random;
 
 const GROUP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -40,10 +39,6 @@ const SCHEDULES: [Option<Schedule>; 8] = [
     Some(Schedule::RadixK(3)),
     Some(Schedule::Tree(8)),
 ];
-
-fn one<T: Copy>(random: &mut Random, of: &[T]) -> T {
-    of[random.below(of.len())]
-}
 
 /// How a rank gives its picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +69,10 @@ struct Frame {
 
 impl Frame {
     fn any(random: &mut Random, ranks: usize) -> Frame {
-        let operation = one(random, &OPERATIONS);
+        let operation = random.of(&OPERATIONS);
         let depth = match operation {
-            Operation::Nearest => Some(one(random, &[Depth::Unorm, Depth::Float])),
-            _ => one(random, &[None, Some(Depth::Unorm), Some(Depth::Float)]),
+            Operation::Nearest => Some(random.of(&[Depth::Unorm, Depth::Float])),
+            _ => random.of(&[None, Some(Depth::Unorm), Some(Depth::Float)]),
         };
         let (width, height) = match random.below(6) {
             0 => (random.below(4), random.below(6)),
@@ -104,17 +99,14 @@ impl Frame {
             })
             .collect();
         let part = |rectangle| Part {
-            how: one(
-                random,
-                &[
-                    Delivery::Passed,
-                    Delivery::PassedOnBackground,
-                    Delivery::Drawn,
-                    Delivery::DrawnInPart,
-                ],
-            ),
+            how: random.of(&[
+                Delivery::Passed,
+                Delivery::PassedOnBackground,
+                Delivery::Drawn,
+                Delivery::DrawnInPart,
+            ]),
             rectangle,
-            nap: Duration::from_millis(one(random, &[0, 0, 0, 0, 3, 10])),
+            nap: Duration::from_millis(random.of(&[0, 0, 0, 0, 3, 10])),
             seed: random.below(1 << 30) as u64,
         };
         let parts = rectangles.into_iter().map(part).collect();
@@ -124,11 +116,11 @@ impl Frame {
                 height,
                 origin: [0, 0],
                 format: Format {
-                    color: one(random, &[Color::Rgba8, Color::Rgba16f, Color::Rgba32f]),
+                    color: random.of(&[Color::Rgba8, Color::Rgba16f, Color::Rgba32f]),
                     depth,
                 },
                 operation,
-                schedule: one(random, &SCHEDULES),
+                schedule: random.of(&SCHEDULES),
                 order: Some(order.clone()),
                 to: (random.below(8) > 0).then(|| random.below(ranks)),
             },
@@ -147,8 +139,8 @@ impl Frame {
     fn picture(&self, rank: usize) -> Picture {
         let Part { how, seed, .. } = self.parts[rank];
         let format = self.terms.format;
-        let mut random = Random(seed);
-        let ground = one(&mut random, &[0, 0, 90]);
+        let mut random = Random::new(seed);
+        let ground = random.of(&[0, 0, 90]);
         let mut picture = Picture::default();
         for at in 0..self.terms.pixels() {
             let alpha = random.below(256);
@@ -265,7 +257,7 @@ fn channels(channel: Channel, bytes: &[u8]) -> Vec<f32> {
 #[test]
 fn frames_of_any_kind_follow_each_other() {
     for seed in 0..8 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let ranks = 2 + random.below(7);
         let hosts: Vec<u32> = (0..ranks).map(|_| random.below(3) as u32).collect();
         let frames: Vec<Frame> = (0..FRAMES)

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{LinkId, SendOptions, Wanted};
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::{Address, Error, Token};
+use mgn_fuzzing::Random;
 use socket2::{Domain, SockAddr, Socket, Type};
 use support::networks::{self, Network};
 use support::other::{ready, Apart, Other, Part};
@@ -493,13 +494,9 @@ fn hosts_that_fall_silent() {
 fn any_of_a_job_may_be_killed() {
     let names = Names::new();
     let hosts = names.hostfile("here slots=4\n");
-    let mut random = 7u64;
-    let mut below = |end: u64| {
-        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (random >> 33) % end
-    };
+    let mut random = Random::new(7);
     for round in 0..12 {
-        let set = 1 + below(15);
+        let set = 1 + random.below(15);
         let victims: Vec<u32> = (0..4).filter(|rank| set >> rank & 1 == 1).collect();
         let told = format!("{victims:?}");
         let start = |rank| start(&names, &hosts, rank, "mortal", &[(VICTIMS, &told)]);
@@ -507,10 +504,10 @@ fn any_of_a_job_may_be_killed() {
         for child in &mut children {
             said_so(child, "flowing");
         }
-        thread::sleep(Duration::from_millis(below(20)));
+        thread::sleep(Duration::from_millis(random.below(20)));
         for victim in &victims {
             children[*victim as usize].kill().unwrap();
-            thread::sleep(Duration::from_millis(below(2)));
+            thread::sleep(Duration::from_millis(random.below(2)));
         }
         let killed = Instant::now();
         for (rank, mut child) in children.into_iter().enumerate() {

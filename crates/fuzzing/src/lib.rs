@@ -49,9 +49,10 @@ pub fn replay(target: &Target) {
     }
     for _ in 0..target.runs {
         let mut bytes = match random.below(10) {
-            0 => (0..random.below(300))
-                .map(|_| random.next() as u8)
-                .collect(),
+            0 => {
+                let count = random.below(300);
+                random.bytes(count)
+            }
             _ => seeds[random.below(seeds.len())].clone(),
         };
         for _ in 0..=random.below(4) {
@@ -133,8 +134,27 @@ impl Random {
     }
 
     /// A number from 0 to `end - 1`.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+    ///
+    /// # Panics
+    /// If `end` is not positive.
+    pub fn below<N: TryFrom<u64> + TryInto<u64>>(&mut self, end: N) -> N {
+        let number = end.try_into().ok().map(|end| self.next() % end);
+        let number = number.and_then(|number| N::try_from(number).ok());
+        number.expect("a number below a positive one has the same type")
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of the choices.
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.next() as u8).collect()
     }
 }
 

@@ -56,15 +56,10 @@ pub fn unpack(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_fuzzing::Random;
 
     fn noise(n: usize) -> Vec<u8> {
-        let mut x = 1u32;
-        (0..n)
-            .map(|_| {
-                x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-                (x >> 24) as u8
-            })
-            .collect()
+        Random::new(1).bytes(n)
     }
 
     #[test]

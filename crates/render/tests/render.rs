@@ -4,6 +4,7 @@
 
 mod support;
 
+use mgn_fuzzing::Random;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
@@ -117,12 +118,8 @@ fn errors_of_both_sides_keep_their_order() {
 /// The same vertices as a run and call by call: the pictures must not differ.
 #[test]
 fn a_run_equals_the_calls_it_stands_for() {
-    let mut values = [0u32; 600];
-    let mut seed = 12345u32;
-    for v in &mut values {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        *v = seed >> 8;
-    }
+    let mut random = Random::new(1);
+    let values: [u32; 600] = std::array::from_fn(|_| random.below(1 << 24));
     let unit = |v: u32| v as f32 / 0x00ff_ffff as f32;
     let vertices: Vec<[f32; 9]> = values
         .chunks_exact(6)

@@ -5,6 +5,7 @@
 
 mod support;
 
+use mgn_fuzzing::Random;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
@@ -190,20 +191,14 @@ fn a_snapshot_of_nonsense_brings_nothing_down() {
         GL_ARRAY_BUFFER,
         GL_FRAMEBUFFER,
     ];
-    let mut seed = 0x0123_4567_89ab_cdefu64;
-    let mut below = |n: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed >> 16) as usize % n
-    };
+    let mut random = Random::new(1);
     for api in support::offered(&[api::COMPAT, api::CORE, api::ES]) {
         let mut s = Session::new(api, 0);
         s.renderer.be_tile(0);
         s.renderer.limit_storage(256 << 20);
         for op in (ops::FIRST..).take(ops::NAMES.len()) {
             let mut words = vec![1, 0, 0];
-            words.extend((0..below(10)).map(|_| WORDS[below(WORDS.len())]));
+            words.extend((0..random.below(10)).map(|_| random.of(&WORDS)));
             words[2] = u32::from(op) | (words.len() as u32 - 2) << 16;
             let _ = s.perform(&words);
             if op % 64 == 0 {

@@ -7,6 +7,7 @@
 mod support;
 
 use mgn_fabric::{Role, Store, Token, Transport};
+use mgn_fuzzing::Random;
 use mgn_wire::gl::*;
 use mgn_wire::Answer;
 use support::{Client, Server};
@@ -136,18 +137,12 @@ fn a_changed_binary_with_the_right_checksum_does_not_reach_the_driver() {
         it if it == inverted(&binary[payload.clone()]) => |bytes| !checksum(bytes),
         _ => panic!("the driver's header is another than it was"),
     };
-    let mut random = 0x1234_5678_9abc_def1u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random as usize
-    };
+    let mut random = Random::new(1);
     for _ in 0..40 {
         let mut changed = binary.clone();
         for _ in 0..4 {
-            let at = payload.start + next() % (payload.len() - 4);
-            changed[at..at + 4].copy_from_slice(&(next() as u32).to_le_bytes());
+            let at = payload.start + random.below(payload.len() - 4);
+            changed[at..at + 4].copy_from_slice(&(random.next() as u32).to_le_bytes());
         }
         let right = sum(&changed[payload.clone()]);
         changed[HEADER - 4..HEADER].copy_from_slice(&right.to_le_bytes());
@@ -245,13 +240,12 @@ fn spirv_from_the_network_does_not_reach_the_driver() {
     let server = Server::start(true, &[]);
     let mut client = client(&server, Transport::Tcp);
     assert!(!client.welcome.spirv);
-    let mut random = 0x1234_5678u32;
+    let mut random = Random::new(1);
     for shader in 10..50 {
         let mut words = BEGINNING.to_vec();
         for _ in 0..64 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             // Short instructions of any kind, with identifiers within the bound and beyond.
-            words.push(random >> 8 & 0x0003_01ff | 0x0001_0000);
+            words.push(random.next() as u32 & 0x0003_01ff | 0x0001_0000);
         }
         let given = give_spirv(&mut client, shader, &words);
         assert_eq!(given, (GL_INVALID_ENUM, false));

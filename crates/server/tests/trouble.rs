@@ -6,6 +6,7 @@
 mod support;
 
 use mgn_fabric::Transport;
+use mgn_fuzzing::Random;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::{Blame, End};
@@ -14,28 +15,12 @@ use support::{message, wait_until, works, Server, CONFIG};
 
 processes!();
 
-/// A small generator, so that failures repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
-    }
-}
-
 #[test]
 fn garbage_ends_its_session() {
     let server = Server::start(false, &[]);
     let mut bystander = server.client(Transport::Shm);
     bystander.set_up();
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(1);
     for round in 0..6 {
         let mut client = server.client(if round % 2 == 0 {
             Transport::Shm
@@ -281,7 +266,7 @@ fn mutated_streams_end_sessions_and_never_the_server() {
         );
         e.gl_get_floatv(GL_CURRENT_COLOR, 4);
     });
-    let mut random = Random(0xfeed_beef_dead_cafe);
+    let mut random = Random::new(2);
     let mut misbehaved = 0;
     for _ in 0..12 {
         let mut client = server.client(Transport::Shm);
@@ -325,7 +310,7 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
             e.gl_load_matrixf((vertices.as_ptr(), 16));
         }
     });
-    let mut random = Random(0xabcd_ef01_2345_6789);
+    let mut random = Random::new(3);
     for _ in 0..4 {
         let mut client = server.client(Transport::Shm);
         client.set_up();

@@ -5,6 +5,7 @@
     reason = "the test owns the memory that it encodes into and decodes from"
 )]
 
+use mgn_fuzzing::Random;
 use mgn_spu::{Nop, Observe, Print};
 use mgn_wire::encoder::{put, Data};
 use mgn_wire::{gl, ops, stream, Commands, Decoder, Encoder, Fault, Pack, Reply};
@@ -57,22 +58,6 @@ impl Fenced {
 impl Drop for Fenced {
     fn drop(&mut self) {
         unsafe { munmap(self.base.cast(), self.pages * PAGE).unwrap() };
-    }
-}
-
-/// A small generator of random numbers (xorshift), so that failures repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
     }
 }
 
@@ -340,7 +325,7 @@ fn long_commands_are_packed_whole() {
 /// Records of every command, with arguments that make sense to the decoder.
 #[test]
 fn every_command_is_packed_as_it_came() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(1);
     for op in (ops::FIRST..).take(ops::NAMES.len()) {
         let mut tried = 0..200_000;
         let mut decoded = 0;
@@ -404,7 +389,7 @@ fn faults_are_named() {
 #[test]
 fn cut_and_changed_messages_do_no_harm() {
     let good = encode(4096, sample);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(2);
     for _ in 0..20_000 {
         let mut bytes = good[0].clone();
         for _ in 0..random.below(6) {
@@ -421,7 +406,7 @@ fn cut_and_changed_messages_do_no_harm() {
 
 #[test]
 fn random_records_do_no_harm() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(3);
     let ops = mgn_wire::ops::NAMES.len();
     for _ in 0..50_000 {
         let mut words = vec![1, 0];
@@ -451,7 +436,7 @@ fn memory_may_change_while_it_is_decoded() {
     let (words, stop) = (good.len() / 4, AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut random = Random(77);
+            let mut random = Random::new(4);
             while !stop.load(Ordering::Relaxed) {
                 let i = random.below(words);
                 let value = match random.below(3) {

@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mgn_fuzzing::Random;
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
 use mgn_wall::{Rect, Wall};
 use support::{
@@ -140,12 +141,7 @@ fn a_watcher_that_reads_nothing_holds_up_nobody() {
     let mut watcher = Watcher::connect(&viewer);
     watcher.look(&[512]);
     // Noise, so that pictures are too large for sockets' buffers to take many of them.
-    let mut random = 1u32;
-    let noise = |_| {
-        random = random.wrapping_mul(1664525).wrapping_add(1013904223);
-        (random >> 24) as u8
-    };
-    let pixels: Vec<u8> = (0..512 * 512 * 4).map(noise).collect();
+    let pixels = Random::new(1).bytes(512 * 512 * 4);
     for frame in 1..30 {
         show_pixels(&mut feed, &pixels, Rect::new(0, 0, 512, 512), frame);
         while watcher.take()[0].frame < frame {}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mgn_fuzzing::Random;
 use mgn_tests::{parent, processes, programs, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
@@ -26,16 +27,6 @@ enum Loss {
     All(&'static str),
 }
 use Loss::{All, At, Giver, Taker, Within};
-
-/// Numbers that look random and are the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (self.0 >> 33) as usize % limit
-    }
-}
 
 /// A program on four tiles, whose renderers write what they do to files.
 struct Show {
@@ -162,7 +153,7 @@ fn a_renderer_may_be_lost_at_any_moment() {
     ];
     let mut losses = 0;
     for (seed, ((program, scene, times), loss)) in cases.into_iter().enumerate() {
-        let mut dice = Random(seed as u64 + 1);
+        let mut dice = Random::new(seed as u64 + 1);
         let show = Show::start(&stage, program, scene, times);
         let victim = match loss {
             Within(time) => {

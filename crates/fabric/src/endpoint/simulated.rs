@@ -15,20 +15,8 @@ use super::written::Written;
 use super::{LinkId, Request};
 use crate::block::Block;
 use crate::shm::SHORT;
-use crate::testing::times;
+use crate::testing::{times, Random};
 use crate::{Error, Message};
-
-/// A random generator. All random numbers of a run come from it, so that the run can be repeated.
-pub(super) struct Chance(pub(super) u64);
-
-impl Chance {
-    pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
 
 /// One direction of a simulated link.
 #[derive(Default)]
@@ -43,7 +31,7 @@ struct Pipe {
 
 pub(super) struct World {
     pub(super) now: u64,
-    chance: Chance,
+    random: Random,
     delay: u64,
     /// Whether there is one channel for everything: answers then wait behind data, and a receiver
     /// without space leaves data in the channel.
@@ -66,7 +54,7 @@ impl Simulated {
     fn due(&self) -> u64 {
         let mut world = self.world.borrow_mut();
         let delay = world.delay;
-        world.now + world.chance.below(delay + 1)
+        world.now + world.random.below(delay + 1)
     }
 }
 
@@ -158,7 +146,7 @@ impl Carrier for Simulated {
         if bytes.len() <= SHORT {
             return Ok(Some((head, Body::short(&bytes))));
         }
-        if self.world.borrow_mut().chance.below(2) == 0 {
+        if self.world.borrow_mut().random.below(2) == 0 {
             if let Some(place) = placer(&head, bytes.len()) {
                 // SAFETY: the placer returns memory for `bytes.len()` bytes.
                 unsafe {
@@ -222,7 +210,7 @@ impl Cluster {
     pub(super) fn new(size: usize, seed: u64, delay: u64, in_band: bool) -> Cluster {
         let world = Rc::new(RefCell::new(World {
             now: 0,
-            chance: Chance(seed),
+            random: Random::new(seed),
             delay,
             in_band,
         }));
@@ -331,14 +319,14 @@ fn ended(cluster: &mut Cluster, node: usize, request: Option<Request>) -> Result
 fn messages_of_all_lengths_arrive_in_order() {
     for seed in 1..200 {
         let mut cluster = Cluster::new(2, seed, seed % 5, false);
-        let mut chance = Chance(seed * 77);
+        let mut random = Random::new(seed * 77);
         let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
         let lengths: Vec<usize> = (0..60)
-            .map(|_| match chance.below(4) {
-                0 => chance.below(SHORT as u64 + 1) as usize,
-                1 => chance.below(EAGER as u64 + 1) as usize,
-                2 => chance.below(3 * EAGER as u64) as usize,
-                _ => chance.below(20 * EAGER as u64) as usize,
+            .map(|_| match random.below(4) {
+                0 => random.below(SHORT as u64 + 1) as usize,
+                1 => random.below(EAGER as u64 + 1) as usize,
+                2 => random.below(3 * EAGER as u64) as usize,
+                _ => random.below(20 * EAGER as u64) as usize,
             })
             .collect();
         let mut sent: Vec<Vec<u8>> = lengths
@@ -351,14 +339,14 @@ fn messages_of_all_lengths_arrive_in_order() {
         let mut got: Vec<Vec<u8>> = lengths.iter().map(|len| vec![0; *len]).collect();
         let (mut next_send, mut next_receive) = (0, 0);
         while next_send < 60 || next_receive < 60 || !sends.is_empty() || !receives.is_empty() {
-            match chance.below(3) {
+            match random.below(3) {
                 0 if next_send < 60 => {
                     let how = SendOptions {
-                        sync: chance.below(3) == 0,
+                        sync: random.below(3) == 0,
                         unordered: false,
                     };
                     let bytes = &mut sent[next_send];
-                    let bytes = match chance.below(3) {
+                    let bytes = match random.below(3) {
                         0 => written(bytes),
                         _ => memory(bytes),
                     };
@@ -620,12 +608,12 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
 fn a_death_ends_everything_that_waits_for_it() {
     for seed in 1..times(100, 4) {
         let mut cluster = Cluster::new(3, seed, 4, false);
-        let mut chance = Chance(seed * 31);
+        let mut random = Random::new(seed * 31);
         let links = [cluster.link(0, 1), cluster.link(1, 0), cluster.link(1, 2)];
         let mut bytes = vec![vec![3; 10_000]; 8];
         let mut waits = Vec::new();
         for (i, bytes) in bytes.iter_mut().enumerate() {
-            let len = chance.below(10_000) as usize;
+            let len = random.below(10_000) as usize;
             let piece = match i {
                 0 => written(&bytes[..len]),
                 _ => memory(&mut bytes[..len]),
@@ -659,7 +647,7 @@ fn a_death_ends_everything_that_waits_for_it() {
                 )),
             }
         }
-        for _ in 0..chance.below(30) {
+        for _ in 0..random.below(30) {
             cluster.step();
         }
         cluster.cut(1);

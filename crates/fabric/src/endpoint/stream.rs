@@ -841,7 +841,7 @@ mod tests {
         let mut allowed = 0;
         for _ in 0..2_000_000 {
             if let Some(wire) = random
-                .below(6)
+                .below(6usize)
                 .checked_sub(2)
                 .and_then(|at| wires.get_mut(at))
             {

@@ -5,6 +5,7 @@ use crate::config::{Config, Units};
 use crate::protocol::{
     Api, Needs, Offer, Profile, ServerLookup, TransportKind, Wanted, Whereabouts,
 };
+use mgn_fuzzing::Random;
 
 const START: Duration = Duration::ZERO;
 
@@ -755,18 +756,6 @@ fn stopping_ends_what_was_started() {
     assert!(ends.eq([&Output::Send(Conn(1), FromMothership::End)]));
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
-
 /// Servers and clients come, go, fall silent and come back in any order. At any time no client
 /// waits that could be served, no server gets more than it takes, a wall has one renderer, and each
 /// client is answered once.
@@ -774,7 +763,7 @@ impl Random {
 fn whoever_comes_and_goes() {
     let config = config(DESK);
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut core = Core::new([&config, &Config::default()][seed as usize % 2]);
         let mut now = START;
         let mut open: BTreeMap<Conn, Vec<FromMothership>> = BTreeMap::new();

@@ -13,19 +13,20 @@ use crate::egl::{Api, Context};
 /// More values than any get writes.
 pub const ROOM: usize = 64;
 
-/// Numbers that look random and are the same in every run.
-pub struct Random(pub u64);
+/// Random parameters of commands.
+pub struct Random(mgn_fuzzing::Random);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(mgn_fuzzing::Random::new(seed))
+    }
+
     pub fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as u32
+        self.0.next() as u32
     }
 
     pub fn below(&mut self, n: u32) -> u32 {
-        self.next() % n
+        self.0.below(n)
     }
 
     pub fn int(&mut self, low: i32, high: i32) -> i32 {
@@ -33,14 +34,14 @@ impl Random {
     }
 
     pub fn one_in(&mut self, n: u32) -> bool {
-        self.below(n) == 0
+        self.0.one_in(n)
     }
 
     /// One of the choices, now and then something else.
     pub fn of(&mut self, choices: &[u32]) -> u32 {
         match self.below(40) {
             0 => self.below(0x1_0000),
-            _ => choices[self.below(choices.len() as u32) as usize],
+            _ => self.0.of(choices),
         }
     }
 
@@ -98,7 +99,7 @@ impl Pair {
         let mut pair = Pair {
             context,
             state: State::new(&ContextInfo::default(), 0),
-            random: Random(seed | 1),
+            random: Random::new(seed),
             api,
             units: 200,
             log: Vec::new(),

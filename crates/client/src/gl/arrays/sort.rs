@@ -367,19 +367,12 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_fuzzing::Random;
     use mgn_wall::Sorter;
 
-    /// Numbers from -1 to 1, the same in each run.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f32 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.
-        }
+    /// From -1 to 1.
+    fn number(random: &mut Random) -> f32 {
+        random.below(1u32 << 24) as f32 / (1u32 << 23) as f32 - 1.
     }
 
     fn product(a: &[f32; 16], b: &[f32; 16]) -> [f32; 16] {
@@ -391,7 +384,7 @@ mod tests {
         let mut perspective = [0.; 16];
         (perspective[0], perspective[5], perspective[10]) = (1.5, 1.5, -1.2);
         (perspective[11], perspective[14]) = (-1., -0.5);
-        let mut model: [f32; 16] = std::array::from_fn(|_| random.next());
+        let mut model: [f32; 16] = std::array::from_fn(|_| number(random));
         (model[3], model[7], model[11], model[15]) = (0., 0., 0., 1.);
         model[14] -= 2.;
         product(&perspective, &model)
@@ -433,15 +426,17 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes too long")]
     fn no_triangle_is_lost() {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for _ in 0..50 {
             let transform = transform(&mut random);
             let sorter = Sorter::new(&transform, [0., 0., 100., 100.], &TILES, 1.);
             let vertices: Vec<[f32; 3]> = (0..900)
-                .map(|n| std::array::from_fn(|i| random.next() * 0.1 + (n / 90 + i) as f32 / 9.))
+                .map(|n| {
+                    std::array::from_fn(|i| number(&mut random) * 0.1 + (n / 90 + i) as f32 / 9.)
+                })
                 .collect();
             let indices: Vec<u16> = (0..2000)
-                .map(|n| (n / 3 + (random.next() * 20.) as i32).clamp(0, 899) as u16)
+                .map(|n| (n / 3 + (number(&mut random) * 20.) as i32).clamp(0, 899) as u16)
                 .collect();
             let positions = Positions {
                 at: 0,

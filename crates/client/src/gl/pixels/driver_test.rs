@@ -5,6 +5,7 @@
 use std::ffi::c_void;
 use std::mem::transmute;
 
+use mgn_fuzzing::Random;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::{components, Element};
@@ -64,29 +65,14 @@ macro_rules! gl {
     }};
 }
 
-/// Numbers that look random and are the same in every run.
-struct Random(u64);
+/// What these tests choose at random.
+trait Choices {
+    fn store(&mut self, extent: Extent) -> PixelStore;
+    /// Bytes that a texture returns as they are: no NaN among the floats.
+    fn pixels(&mut self, n: usize, type_: u32, swapped: bool) -> Vec<u8>;
+}
 
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as u32
-    }
-
-    fn below(&mut self, n: i32) -> i32 {
-        (self.next() % n as u32) as i32
-    }
-
-    fn one_in(&mut self, n: i32) -> bool {
-        self.below(n) == 0
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as i32) as usize]
-    }
-
+impl Choices for Random {
     fn store(&mut self, extent: Extent) -> PixelStore {
         let mut maybe = |n: i32, or: i32| if self.one_in(2) { self.below(n) } else { or };
         let mut store = PixelStore {
@@ -109,11 +95,6 @@ impl Random {
         store
     }
 
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
-    }
-
-    /// Bytes that stay what they are on the way through a texture: no NaN among the floats.
     fn pixels(&mut self, n: usize, type_: u32, swapped: bool) -> Vec<u8> {
         let mut bytes = self.bytes(n);
         let (size, high) = match type_ {
@@ -291,7 +272,7 @@ const TARGETS: &[u32] = &[
 #[test]
 fn uploads_equal_tight_uploads() {
     let Some(context) = context() else { return };
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(1);
     for round in 0..ROUNDS {
         let image @ (_, format, type_) = random.of(IMAGES);
         let target = random.of(TARGETS);
@@ -324,7 +305,7 @@ fn uploads_equal_tight_uploads() {
 #[test]
 fn readback_equals_tight_readback() {
     let Some(context) = context() else { return };
-    let mut random = Random(0xfeed_5678_9abc_def1);
+    let mut random = Random::new(2);
     for round in 0..ROUNDS {
         let image @ (_, format, type_) = random.of(IMAGES);
         let target = random.of(TARGETS);
@@ -357,7 +338,7 @@ fn readback_equals_tight_readback() {
 #[test]
 fn read_pixels_equals_tight_read_pixels() {
     let Some(context) = context() else { return };
-    let mut random = Random(0x5eed_5678_9abc_def1);
+    let mut random = Random::new(3);
     let noise = random.bytes(64 * 64 * 4);
     set_store(&context, &PixelStore::TIGHT, false);
     gl!(context, "glWindowPos2i"(0 => i32, 0 => i32));
@@ -404,7 +385,7 @@ fn read_pixels_equals_tight_read_pixels() {
 #[test]
 fn bitmaps_draw_what_tight_bitmaps_draw() {
     let Some(context) = context() else { return };
-    let mut random = Random(0xb175_5678_9abc_def1);
+    let mut random = Random::new(4);
     for round in 0..ROUNDS / 4 {
         let extent = Extent::flat(1 + random.below(40), 1 + random.below(9));
         let store = random.store(extent);
@@ -436,7 +417,7 @@ fn bitmaps_draw_what_tight_bitmaps_draw() {
 #[test]
 fn polygon_stipples() {
     let Some(context) = context() else { return };
-    let mut random = Random(0x57e1_5678_9abc_def1);
+    let mut random = Random::new(5);
     let extent = Extent::flat(32, 32);
     for round in 0..ROUNDS / 4 {
         let store = random.store(extent);
@@ -465,7 +446,7 @@ fn polygon_stipples() {
 #[test]
 fn compressed_uploads_and_readback() {
     let Some(context) = context() else { return };
-    let mut random = Random(0xc0de_5678_9abc_def1);
+    let mut random = Random::new(6);
     let target = GL_TEXTURE_2D_ARRAY;
     let format = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
     for round in 0..ROUNDS / 4 {

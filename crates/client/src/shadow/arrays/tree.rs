@@ -162,6 +162,7 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_fuzzing::Random;
     use mgn_wire::draws::RUN_BLOCK as BLOCK;
 
     const IDENTITY: [f32; 16] = [
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn pieces_hold_each_primitive_once_for_all_that_it_touches() {
         let sorter = columns();
-        let mut random = 3u64;
+        let mut random = Random::new(3);
         // Miri takes a thousand times as long.
         for case in 0..if cfg!(miri) { 3 } else { 200 } {
             let overlap = [Some(0), Some(1), Some(2), None][case % 4];
@@ -231,10 +232,7 @@ mod tests {
             let mut column = None;
             let columns: Vec<_> = (0..blocks.number)
                 .map(|_| {
-                    random = random
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
-                    let number = (random >> 40) as usize;
+                    let number = random.below(1usize << 24);
                     if number % [2, 5, 60][case % 3] == 0 {
                         column = [None, Some(0), Some(1), Some(2), Some(3)][number / 64 % 5];
                     }

@@ -208,14 +208,14 @@ unsafe fn difference<const N: usize>(a: *const u32, b: *const u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_fuzzing::Random;
 
     /// Vertices of `words` words, number `i` of `kinds` kinds by a fixed pseudo-random order.
     fn vertices(words: usize, count: usize, kinds: u32) -> Vec<u32> {
-        let mut state = 1u32;
+        let mut random = Random::new(1);
         let mut all = Vec::new();
         for _ in 0..count {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let kind = (state >> 8) % kinds;
+            let kind = random.below(kinds);
             all.extend((0..words as u32).map(|w| (kind * 31 + w) as f32 as u32 | kind << 20));
         }
         all
