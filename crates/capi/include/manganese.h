@@ -6,10 +6,10 @@
  *
  * A function that returns int returns MGN_OK (0) or a positive value that its comment describes, or else a negative error code (mgn_err). mgn_strerror
  * describes a code, and mgn_last_error the last failure. Connections, requests, messages and the like are numbers: a number that does not exist causes
- * MGN_ERR_HANDLE. A pointer that must not be null causes MGN_ERR_ARGUMENT if it is. Other invalid pointers cannot be detected.
+ * MGN_ERR_HANDLE. A null pointer causes MGN_ERR_ARGUMENT, except where it is allowed. Other invalid pointers cannot be detected.
  *
- * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Nothing else has changed then, except
- * for compositors.
+ * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Except for compositors, the call then has no
+ * other effect.
  *
  * Made from the library's sources by cargo xtask generate. */
 #ifndef MANGANESE_H
@@ -46,8 +46,8 @@ typedef enum {
     MGN_ERR_TRUNCATED = -6,
     // the operation was cancelled
     MGN_ERR_CANCELLED = -7,
-    // the receive cannot complete: messages that the program does not receive fill the connection,
-    // and the wanted message is behind them
+    // the receive cannot complete: the connection is full of messages that the program does not
+    // receive, and the requested message is behind them
     MGN_ERR_STARVED = -8,
     // the description of the job is invalid, or its name is in use
     MGN_ERR_JOB = -9,
@@ -61,7 +61,7 @@ typedef enum {
     MGN_ERR_OFFER = -13,
     // the processes disagree about what they composite, or about a barrier
     MGN_ERR_COMPOSITE = -14,
-    // pictures cannot be shown or saved there
+    // the outlet cannot show or save pictures
     MGN_ERR_OUTLET = -15,
 } mgn_err;
 
@@ -78,12 +78,13 @@ const char *mgn_last_error(void);
 // mpiexec of MPICH or Open MPI, or Slurm. Without any of these, the process is a job of one.
 int mgn_init(void);
 
-// Joins a job that the program describes: size processes, of which this is number rank, counted
-// from 0. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
+// Joins a job that the program describes: this process is number rank, counted from 0, of size
+// processes. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
 int mgn_init_as(const char *job, uint32_t rank, uint32_t size, const char *const *hosts);
 
-// Leaves the job. Messages that have been sent are still delivered. Calls that wait in other
-// threads return MGN_ERR_CLOSED. Release all messages first. mgn_init may be called again.
+// Leaves the job. Release all messages first. Messages that have been sent are still delivered.
+// Calls that wait in other threads return MGN_ERR_CLOSED. After this, mgn_init may be called
+// again.
 int mgn_finalize(void);
 
 // Returns the rank of this process: its number in the job, from 0.
@@ -109,9 +110,9 @@ typedef uint64_t mgn_conn;
 // In place of a connection: receives a message from any process.
 #define MGN_ANY 0
 
-// Gives the connection to a rank. Two processes share one connection: it is created if neither has
-// opened it yet. Waits for the other process to start. host is null, or the name of the host on
-// which the rank must be.
+// Sets conn to the connection to a rank. There is one connection between two processes, which the
+// first call in either of them creates. Waits for the other process to start. host is null, or the
+// name of the host on which the rank must be.
 int mgn_open(const char *host, uint32_t rank, int timeout, mgn_conn *conn);
 
 // Returns the rank at the other end of a connection.
@@ -163,8 +164,8 @@ int mgn_isend(mgn_conn conn, uint64_t tag, const struct iovec *pieces, size_t co
 
 // Begins to receive a message from conn (or MGN_ANY) into pieces of memory. The program must not
 // use them until the request has ended. The request takes the first message whose tag equals tag
-// in all bits that are not set in ignore. With ignore 0 only this tag matches, with UINT64_MAX any
-// tag.
+// in all bits that are not set in ignore. If ignore is 0, only this tag matches; if it is
+// UINT64_MAX, every tag matches.
 int mgn_irecv(mgn_conn conn, uint64_t tag, uint64_t ignore, const struct iovec *pieces, size_t count, mgn_request *request);
 
 // Tests a request. Returns 1 if it has ended, and sets it to 0; returns 0 if it has not ended. If
@@ -176,12 +177,13 @@ int mgn_test(mgn_request *request, mgn_status *status);
 int mgn_wait(mgn_request *request, int timeout, mgn_status *status);
 
 // Waits until one of several requests has ended, sets it to 0, and sets index to its place in the
-// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are,
+// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are 0,
 // index is set to count. After MGN_ERR_TIMEOUT all requests continue.
 int mgn_waitany(mgn_request *requests, size_t count, int timeout, size_t *index, mgn_status *status);
 
-// Cancels a request. Returns 1 if the request ends with MGN_ERR_CANCELLED, because nothing had
-// happened yet; returns 0 if it ends as if it had not been cancelled. In both cases, wait for it.
+// Cancels a request. Returns 1 if the request has not begun its work and ends with
+// MGN_ERR_CANCELLED; returns 0 if it ends as if it had not been cancelled. In both cases, wait for
+// it.
 int mgn_cancel(mgn_request request);
 
 // Waits for a message that mgn_irecv with the same arguments would take, and describes it in
@@ -220,17 +222,17 @@ int mgn_discard(mgn_reservation reservation);
 
 /* Active messages ------------------------------------------------------------------------------- */
 
-// A function of the program that is called with each message for its number. Any thread may call
-// it, but never two at once. data is valid during the call. The function may send messages, but
-// should not wait.
+// A function of the program that handles active messages. The library calls it with each message
+// for its number, from any thread, but never from two threads at once. data is valid during the
+// call. The function may send messages, but should not wait.
 typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length);
 
 // Sets the function that is called with messages for handler number. Messages for a number without
 // a handler are dropped.
 int mgn_set_handler(uint16_t number, mgn_handler handler, void *context);
 
-// Sends a message like mgn_isend. The other process does not receive it; instead, its handler of
-// this number is called.
+// Sends a message like mgn_isend. The other process does not receive it; instead, the library
+// calls its handler with this number.
 int mgn_isend_active(mgn_conn conn, uint16_t number, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
 
 /* One-sided access to memory -------------------------------------------------------------------- */
@@ -241,10 +243,10 @@ typedef struct {
     uint8_t bytes[16];
 } mgn_key;
 
-// Offers memory to other processes, and gives its key, which the program sends to them. They can
-// write and read at any time, without a call by this process, until mgn_withdraw. The memory must
-// stay valid until then. The program should read it only when it knows that nobody is writing, for
-// example because a message says so.
+// Offers memory to other processes, and sets key to its key, which the program sends to them. They
+// can write and read at any time, without a call by this process, until mgn_withdraw. The memory
+// must stay valid until then. The program should read it only when it knows that no process is
+// writing, for example from a message.
 int mgn_offer(void *memory, size_t length, mgn_key *key);
 
 // Ends an offer. Waits for accesses that have begun.
@@ -253,11 +255,11 @@ int mgn_withdraw(const mgn_key *key);
 // Begins to write pieces of memory, one after the other, to memory that the other process offers,
 // from byte offset on. The program must not change the pieces until the request has ended; by
 // then, the bytes have been written. A put is not ordered with messages or with other puts and
-// gets: two at once may happen in any order.
+// gets: the order of two at the same time is undefined.
 int mgn_put(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iovec *pieces, size_t count, mgn_request *request);
 
 // Begins to read from memory that the other process offers, from byte offset on, as many bytes as
-// the pieces hold. It is not ordered either.
+// the pieces hold. Like a put, a get is not ordered.
 int mgn_get(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iovec *pieces, size_t count, mgn_request *request);
 
 /* Broadcast: one writer, many readers ----------------------------------------------------------- */
@@ -266,7 +268,7 @@ int mgn_get(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iov
 // one host share one copy.
 typedef uint64_t mgn_broadcast;
 
-// Opens a broadcast connection for writing, under a number of the program's choice, and waits
+// Opens a broadcast connection for writing, under a number that the program chooses, and waits
 // until the given number of readers have joined. Readers that join later get the messages that are
 // sent from then on. longest is the largest length of a message in bytes, at most 16 MiB. After
 // MGN_ERR_TIMEOUT the connection is not open.
@@ -281,7 +283,7 @@ int mgn_broadcast_join(uint32_t rank, uint32_t number, int timeout, mgn_broadcas
 // skipped.
 int mgn_broadcast_send(mgn_broadcast broadcast, const void *data, size_t length);
 
-// For the writer: returns the number of readers, without those that are known to have ended.
+// For the writer: returns the number of readers, except those that are known to have ended.
 int mgn_broadcast_readers(mgn_broadcast broadcast);
 
 // For a reader: waits for the next message, and gives the program its memory to read, until
@@ -347,7 +349,7 @@ typedef struct {
     // The rank that gets the merged picture. If it is negative, each process keeps the pixels that
     // it has merged.
     int to;
-    // The schedule: which process sends which pixels to which other. direct, binary-swap,
+    // The schedule, which determines which processes exchange which pixels: direct, binary-swap,
     // 2-3-swap, or radix-K or tree-K with a number K, such as radix-8. If it is null, the library
     // chooses. Processes on one host then read each other's pictures in place; in a job on several
     // hosts, only neighbours in the order do so, and only if to is a rank.
@@ -388,9 +390,9 @@ typedef struct {
 // A function of the program that draws this process's share of a tile. tile is the index in the
 // array of tiles, and place is the tile's place in the large picture. color and depth (null
 // without depth) are memory for the pixels of the tile: rows without gaps, with undefined
-// contents. covered is set to the whole tile; a function that draws less sets it to the rectangle
-// that it has drawn, counted from the tile's first pixel. The function is also called for tiles of
-// width or height 0. It returns 0, or another number if it cannot draw.
+// contents. On entry, covered is the whole tile; a function that draws less sets it to the
+// rectangle that it has drawn, counted from the tile's first pixel. The function is also called
+// for tiles of width or height 0. It returns 0, or another number if it cannot draw.
 typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
 
 // A function of the program that gets a merged tile. The pixels are valid during the call. It
@@ -425,15 +427,14 @@ int mgn_composite(mgn_compositor compositor, const mgn_composition *composition,
 // undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
 // the same composition. Other processes on the same host read the picture in this memory, so the
 // library makes no copy for them. depth is set to null without depth. The program must not use the
-// memory after that call. This waits until the other processes have read an earlier picture in the
-// same memory. Errors are those of mgn_composite.
+// memory after that call. mgn_composite_draw waits until the other processes have read an earlier
+// picture in the same memory. Errors are those of mgn_composite.
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
 // Merges one picture of each process, as mgn_composite does. The picture of this process is the
 // one that was drawn in the memory from mgn_composite_draw. If covered is not null, the program
-// has drawn only this rectangle: the picture is empty outside of it, whatever the memory holds
-// there, and the pixels outside cost nothing. Some processes may call this while others call
-// mgn_composite.
+// has drawn only this rectangle: outside of it, the picture is empty, whatever the memory
+// contains, and costs nothing. Some processes may call this while others call mgn_composite.
 //
 // MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
 // Other errors are those of mgn_composite.
@@ -442,10 +443,10 @@ int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *compos
 // Draws and composites a large picture tile by tile. All processes must call this with the same
 // composition and the same tiles. composition describes the large picture. For each tile, the
 // library calls draw in every process that the order names, and then show in the rank that gets
-// the tile. It passes context to both. show may be null. If tiles is null, the picture is one
-// tile, for the rank to of the composition; otherwise to has no effect. draw and show must not use
-// this compositor, not even through another thread that they wait for, and must not throw C++
-// exceptions.
+// the tile. It passes context to both. show may be null. If tiles is null, the whole picture is
+// one tile for the rank composition->to; otherwise that field has no effect. draw and show must
+// not use this compositor, not even through another thread that they wait for, and must not throw
+// C++ exceptions.
 //
 // MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 // within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
@@ -454,10 +455,10 @@ int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *compos
 // the compositor. Other errors are those of mgn_composite.
 int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *composition, const mgn_tile *tiles, uint32_t count, mgn_draw draw, mgn_show show, void *context);
 
-// Closes a compositor. Pixels that it has merged are not valid any more.
+// Closes a compositor. The pixels that it has merged become invalid.
 int mgn_compositor_close(mgn_compositor compositor);
 
-/* Where pictures go ----------------------------------------------------------------------------- */
+/* Outlets: windows, image files and viewers for pictures ---------------------------------------- */
 
 // The first row in memory is the uppermost of the picture.
 #define MGN_TOP_DOWN 0
@@ -465,12 +466,12 @@ int mgn_compositor_close(mgn_compositor compositor);
 // The first row in memory is the lowest of the picture, as glReadPixels gives it.
 #define MGN_BOTTOM_UP 1
 
-// A place where pictures go, such as a window, image files or a viewer. mgn_finalize closes all of
-// them.
+// An outlet: a destination for pictures, such as a window, image files or a viewer. mgn_finalize
+// closes all outlets.
 typedef uint64_t mgn_outlet;
 
 // A picture to be shown: rows of pixels without gaps. Alpha is ignored, so premultiplied colours
-// are seen over black.
+// appear on black.
 typedef struct {
     // In pixels; from 1 to 65500 each.
     uint32_t width;
@@ -482,29 +483,30 @@ typedef struct {
     const void *pixels;
 } mgn_picture;
 
-// Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
-// frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
-// every-th picture is written: 1 for all of them. The numbers in the names count all pictures.
+// Opens an outlet that writes pictures to image files in a folder, which is created if it is
+// missing: frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null means
+// png. If every is 1, all pictures are written; if it is N, only every N-th one. The numbers in
+// the names count all pictures.
 //
-// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
-// folder, and it cannot be made. If files cannot be written there, the first picture fails.
+// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: the folder does not
+// exist and cannot be created. If files cannot be written in it, the first picture fails.
 int mgn_outlet_files(const char *folder, const char *format, uint64_t every, mgn_outlet *outlet);
 
-// Opens an outlet that shows pictures in a window with a title. display is the X server, as :0;
-// null: that of DISPLAY. The window opens with the first picture, and has the size of the last
-// one. The user may close it: see mgn_outlet_is_closed.
+// Opens an outlet that shows pictures in a window with a title. display is the X server, such as
+// :0; null means the one that DISPLAY names. The window opens with the first picture, and has the
+// size of the latest one. The user may close it: see mgn_outlet_is_closed.
 //
 // MGN_ERR_OUTLET: there is no such X server.
 int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet);
 
 // Opens an outlet that sends pictures to a viewer (mgn viewer), which shows them in browsers as a
-// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null: the
-// default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
-// with the role server; null: the one that MGN_TOKEN_FILE names.
+// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null means
+// the default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a
+// token with the role server; null means the one that MGN_TOKEN_FILE names.
 //
 // The viewer need not run yet, and may be restarted. It gets the newest picture while a page shows
 // the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
-// the same number of pictures. Sides have at most 16384 pixels.
+// the same number of pictures. Width and height are at most 16384 pixels.
 //
 // MGN_ERR_ARGUMENT: the address is invalid, or a wall cannot have this number of tiles.
 // MGN_ERR_OUTLET: no token is named, or it cannot be read. If the viewer refuses the outlet,
@@ -513,32 +515,32 @@ int mgn_outlet_viewer(const char *viewer, const char *token_file, uint32_t tile,
 
 // Shows a picture. Its memory may be used again when this returns.
 //
-// MGN_ERR_ARGUMENT: such a picture cannot be shown; others still can. MGN_ERR_OUTLET: the outlet
-// is out of order, for example because the disk is full or the X server has ended. It stays so:
-// close it.
+// MGN_ERR_ARGUMENT: this picture cannot be shown, but others can. MGN_ERR_OUTLET: the outlet has
+// failed, for example because the disk is full or the X server has ended. It cannot be used any
+// more: close it.
 int mgn_outlet_show(mgn_outlet outlet, const mgn_picture *picture);
 
-// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Closing is no error:
-// pictures for the window are dropped. Also returns 1 if the X server has ended; pictures give
-// MGN_ERR_OUTLET then. The window disappears at this call or at the next picture. A program that
-// shows pictures rarely should therefore call this now and then.
+// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Pictures for a closed
+// window are dropped without an error. Also returns 1 if the X server has ended; further pictures
+// then cause MGN_ERR_OUTLET. A closed window disappears at this call or at the next picture, so a
+// program that shows pictures rarely should call this from time to time.
 int mgn_outlet_is_closed(mgn_outlet outlet);
 
 // From now on, the library shows in outlet each whole picture that this process gets by
-// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that
-// this process gets as one picture: the smallest rectangle around them, black where there is no
-// tile. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
-// outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
-// If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
-// they give is valid, and the compositor stays usable.
+// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that this
+// process gets as one picture: the smallest rectangle around them, black where there is no tile.
+// direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an outlet may have
+// several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown. If a picture
+// was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; their results are
+// valid, and the compositor stays usable.
 int mgn_compositor_attach(mgn_compositor compositor, mgn_outlet outlet, int direction);
 
-// Closes an outlet, and the window if it is one. Files stay.
+// Closes an outlet, and its window if it has one. Files remain.
 int mgn_outlet_close(mgn_outlet outlet);
 
 /* The order from front to back ------------------------------------------------------------------ */
 
-// A box with faces along the axes, which holds data of a rank. A rank may have several.
+// An axis-aligned box that contains data of a rank. A rank may have several.
 typedef struct {
     uint32_t rank;
     // The corner with the smallest coordinates, and the corner with the largest. Infinity is
@@ -550,12 +552,12 @@ typedef struct {
 // Computes the ranks of bricks from front to back, for the order of an mgn_composition that
 // blends. eye is the position of the eye in the coordinates of the bricks or, with is_direction,
 // the direction of a parallel projection into the scene. order has space for one number for each
-// brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
-// have nothing to show. If there are no bricks at all, do not composite, because an order that is
-// null means all ranks. Where several ranks may come next, the lowest does. Gives MGN_ERR_ARGUMENT
-// for coordinates that make no box or no eye, and if the bricks have no such order, because two of
-// different ranks overlap or several hide each other in turn; mgn_last_error names them. Needs no
-// job: call it before or after mgn_init.
+// brick, and order_length is set to the number of ranks. Ranks without bricks are left out,
+// because they have nothing to show. If there are no bricks at all, do not composite: an order
+// that is null means all ranks. If several ranks can come next, the lowest is chosen. Returns
+// MGN_ERR_ARGUMENT if the coordinates are not those of boxes and an eye. Also returns it if the
+// bricks have no such order, because bricks of different ranks overlap or hide each other in a
+// cycle; mgn_last_error names them. Needs no job: call it before or after mgn_init.
 int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bricks, size_t count, uint32_t *order, uint32_t *order_length);
 
 /* Barriers -------------------------------------------------------------------------------------- */
@@ -572,8 +574,8 @@ int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bric
 // The largest number.
 #define MGN_COMBINE_MAX 3
 
-// Describes a barrier. All its members must pass the same values, except interface. All zero is a
-// barrier of all processes of the job.
+// Describes a barrier. All its members must pass the same values, except interface. If all fields
+// are zero, the members are all processes of the job.
 typedef struct {
     // How members tell each other that they have arrived: shm, star, tree, tree-N with N children
     // for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if
@@ -582,7 +584,7 @@ typedef struct {
     const char *kind;
     // How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
     int combine;
-    // At most 65535. No two barriers of a job may have the same number, also one after the other.
+    // At most 65535. No two barriers of a job may have the same number, even one after the other.
     uint32_t number;
     // The ranks of the members. Null means all ranks of the job.
     const uint32_t *ranks;
@@ -596,24 +598,26 @@ typedef struct {
 typedef uint64_t mgn_barrier;
 
 // Opens a barrier. All its members must call this. It waits for the others for up to timeout
-// milliseconds. options may be null, which means all zero. While a barrier is open, do not receive
-// messages with any tag (ignore UINT64_MAX): such a receive could take a message of the barrier.
+// milliseconds. options may be null, which means that all fields are zero. While a barrier is
+// open, do not receive messages with any tag (ignore UINT64_MAX): such a receive could take a
+// message of the barrier.
 //
 // MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
 // Arrives at the barrier with a number, without waiting. The process may work before it calls
-// mgn_barrier_wait; the arrival becomes known in the meantime.
+// mgn_barrier_wait; the other members learn of the arrival in the meantime.
 //
 // MGN_ERR_STATE: this process has arrived already, or has left.
 int mgn_barrier_arrive(mgn_barrier barrier, uint64_t number);
 
-// Waits until all members have arrived, for up to timeout milliseconds. combined, if it is not
-// null, is set to their combined numbers.
+// Waits until all members have arrived, for up to timeout milliseconds. If combined is not null,
+// it is set to their combined numbers.
 //
-// MGN_ERR_CLOSED: members were lost; this pass fails for all others, and the next is without the
-// lost members, which mgn_barrier_lost names. MGN_ERR_TIMEOUT: call this again to wait for longer;
-// mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not arrived.
+// MGN_ERR_CLOSED: members were lost. This pass fails for all others, and the next pass is without
+// the lost members; mgn_barrier_lost returns their ranks. MGN_ERR_TIMEOUT: call this again to wait
+// for longer; mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not
+// arrived.
 int mgn_barrier_wait(mgn_barrier barrier, int timeout, uint64_t *combined);
 
 // Arrives and waits. A process that has arrived already only waits. Its errors are those of
@@ -623,14 +627,14 @@ int mgn_barrier_pass(mgn_barrier barrier, uint64_t number, int timeout, uint64_t
 // Stores up to room ranks of members, as far as this process knows. Returns the number of members.
 int mgn_barrier_members(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 
-// Stores up to room ranks of the members for which a pass failed last. Returns their number.
+// Stores up to room ranks of the members whose loss made a pass fail last. Returns their number.
 int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 
 // Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
-// timeout milliseconds for them to agree. Then close the barrier.
+// timeout milliseconds for them to agree. After this, close the barrier.
 //
-// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this
-// again.
+// MGN_ERR_STATE: this process has arrived, and must first call mgn_barrier_wait. MGN_ERR_TIMEOUT:
+// call this again.
 int mgn_barrier_leave(mgn_barrier barrier, int timeout);
 
 // Closes a barrier. If this process has not left it, it is lost to the others. A thread that waits

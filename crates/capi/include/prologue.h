@@ -6,10 +6,10 @@
  *
  * A function that returns int returns MGN_OK (0) or a positive value that its comment describes, or else a negative error code (mgn_err). mgn_strerror
  * describes a code, and mgn_last_error the last failure. Connections, requests, messages and the like are numbers: a number that does not exist causes
- * MGN_ERR_HANDLE. A pointer that must not be null causes MGN_ERR_ARGUMENT if it is. Other invalid pointers cannot be detected.
+ * MGN_ERR_HANDLE. A null pointer causes MGN_ERR_ARGUMENT, except where it is allowed. Other invalid pointers cannot be detected.
  *
- * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Nothing else has changed then, except
- * for compositors.
+ * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Except for compositors, the call then has no
+ * other effect.
  *
  * Made from the library's sources by cargo xtask generate. */
 #ifndef MANGANESE_H

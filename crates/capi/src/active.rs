@@ -10,9 +10,9 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, mgn_request, send_options};
 
-/// A function of the program that is called with each message for its number. Any thread may call
-/// it, but never two at once. data is valid during the call. The function may send messages, but
-/// should not wait.
+/// A function of the program that handles active messages. The library calls it with each message
+/// for its number, from any thread, but never from two threads at once. data is valid during the
+/// call. The function may send messages, but should not wait.
 #[allow(non_camel_case_types)]
 pub type mgn_handler = Option<
     unsafe extern "C" fn(
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn mgn_set_handler(
     })
 }
 
-/// Sends a message like mgn_isend. The other process does not receive it; instead, its handler of
-/// this number is called.
+/// Sends a message like mgn_isend. The other process does not receive it; instead, the library
+/// calls its handler with this number.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_isend_active(
     conn: mgn_conn,

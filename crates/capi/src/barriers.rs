@@ -25,8 +25,8 @@ pub const MGN_COMBINE_MIN: c_int = 2;
 /// The largest number.
 pub const MGN_COMBINE_MAX: c_int = 3;
 
-/// Describes a barrier. All its members must pass the same values, except interface. All zero is a
-/// barrier of all processes of the job.
+/// Describes a barrier. All its members must pass the same values, except interface. If all fields
+/// are zero, the members are all processes of the job.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -38,7 +38,7 @@ pub struct mgn_barrier_options {
     pub kind: *const c_char,
     /// How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
     pub combine: c_int,
-    /// At most 65535. No two barriers of a job may have the same number, also one after the other.
+    /// At most 65535. No two barriers of a job may have the same number, even one after the other.
     pub number: u32,
     /// The ranks of the members. Null means all ranks of the job.
     pub ranks: *const u32,
@@ -49,8 +49,9 @@ pub struct mgn_barrier_options {
 }
 
 /// Opens a barrier. All its members must call this. It waits for the others for up to timeout
-/// milliseconds. options may be null, which means all zero. While a barrier is open, do not receive
-/// messages with any tag (ignore UINT64_MAX): such a receive could take a message of the barrier.
+/// milliseconds. options may be null, which means that all fields are zero. While a barrier is
+/// open, do not receive messages with any tag (ignore UINT64_MAX): such a receive could take a
+/// message of the barrier.
 ///
 /// MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 #[no_mangle]
@@ -115,7 +116,7 @@ unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<()
 }
 
 /// Arrives at the barrier with a number, without waiting. The process may work before it calls
-/// mgn_barrier_wait; the arrival becomes known in the meantime.
+/// mgn_barrier_wait; the other members learn of the arrival in the meantime.
 ///
 /// MGN_ERR_STATE: this process has arrived already, or has left.
 #[no_mangle]
@@ -127,12 +128,13 @@ pub extern "C" fn mgn_barrier_arrive(barrier: mgn_barrier, number: u64) -> c_int
     })
 }
 
-/// Waits until all members have arrived, for up to timeout milliseconds. combined, if it is not
-/// null, is set to their combined numbers.
+/// Waits until all members have arrived, for up to timeout milliseconds. If combined is not null,
+/// it is set to their combined numbers.
 ///
-/// MGN_ERR_CLOSED: members were lost; this pass fails for all others, and the next is without the
-/// lost members, which mgn_barrier_lost names. MGN_ERR_TIMEOUT: call this again to wait for longer;
-/// mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not arrived.
+/// MGN_ERR_CLOSED: members were lost. This pass fails for all others, and the next pass is without
+/// the lost members; mgn_barrier_lost returns their ranks. MGN_ERR_TIMEOUT: call this again to wait
+/// for longer; mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not
+/// arrived.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_wait(
     barrier: mgn_barrier,
@@ -181,7 +183,7 @@ pub unsafe extern "C" fn mgn_barrier_members(
     })
 }
 
-/// Stores up to room ranks of the members for which a pass failed last. Returns their number.
+/// Stores up to room ranks of the members whose loss made a pass fail last. Returns their number.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_lost(
     barrier: mgn_barrier,
@@ -212,10 +214,10 @@ unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Faul
 }
 
 /// Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
-/// timeout milliseconds for them to agree. Then close the barrier.
+/// timeout milliseconds for them to agree. After this, close the barrier.
 ///
-/// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this
-/// again.
+/// MGN_ERR_STATE: this process has arrived, and must first call mgn_barrier_wait. MGN_ERR_TIMEOUT:
+/// call this again.
 #[no_mangle]
 pub extern "C" fn mgn_barrier_leave(barrier: mgn_barrier, timeout: c_int) -> c_int {
     call(|| {

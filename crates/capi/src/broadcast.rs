@@ -15,7 +15,7 @@ use crate::library::Library;
 #[allow(non_camel_case_types)]
 pub type mgn_broadcast = u64;
 
-/// Opens a broadcast connection for writing, under a number of the program's choice, and waits
+/// Opens a broadcast connection for writing, under a number that the program chooses, and waits
 /// until the given number of readers have joined. Readers that join later get the messages that are
 /// sent from then on. longest is the largest length of a message in bytes, at most 16 MiB. After
 /// MGN_ERR_TIMEOUT the connection is not open.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn mgn_broadcast_send(
     })
 }
 
-/// For the writer: returns the number of readers, without those that are known to have ended.
+/// For the writer: returns the number of readers, except those that are known to have ended.
 #[no_mangle]
 pub extern "C" fn mgn_broadcast_readers(broadcast: mgn_broadcast) -> c_int {
     call(|| {

@@ -69,7 +69,7 @@ pub struct mgn_composition {
     /// The rank that gets the merged picture. If it is negative, each process keeps the pixels that
     /// it has merged.
     pub to: c_int,
-    /// The schedule: which process sends which pixels to which other. direct, binary-swap,
+    /// The schedule, which determines which processes exchange which pixels: direct, binary-swap,
     /// 2-3-swap, or radix-K or tree-K with a number K, such as radix-8. If it is null, the library
     /// chooses. Processes on one host then read each other's pictures in place; in a job on several
     /// hosts, only neighbours in the order do so, and only if to is a rank.
@@ -119,9 +119,9 @@ pub struct mgn_tile {
 /// A function of the program that draws this process's share of a tile. tile is the index in the
 /// array of tiles, and place is the tile's place in the large picture. color and depth (null
 /// without depth) are memory for the pixels of the tile: rows without gaps, with undefined
-/// contents. covered is set to the whole tile; a function that draws less sets it to the rectangle
-/// that it has drawn, counted from the tile's first pixel. The function is also called for tiles of
-/// width or height 0. It returns 0, or another number if it cannot draw.
+/// contents. On entry, covered is the whole tile; a function that draws less sets it to the
+/// rectangle that it has drawn, counted from the tile's first pixel. The function is also called
+/// for tiles of width or height 0. It returns 0, or another number if it cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
     unsafe extern "C" fn(
@@ -242,8 +242,8 @@ pub unsafe extern "C" fn mgn_composite(
 /// undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
 /// the same composition. Other processes on the same host read the picture in this memory, so the
 /// library makes no copy for them. depth is set to null without depth. The program must not use the
-/// memory after that call. This waits until the other processes have read an earlier picture in the
-/// same memory. Errors are those of mgn_composite.
+/// memory after that call. mgn_composite_draw waits until the other processes have read an earlier
+/// picture in the same memory. Errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_draw(
     compositor: mgn_compositor,
@@ -276,9 +276,8 @@ pub unsafe extern "C" fn mgn_composite_draw(
 
 /// Merges one picture of each process, as mgn_composite does. The picture of this process is the
 /// one that was drawn in the memory from mgn_composite_draw. If covered is not null, the program
-/// has drawn only this rectangle: the picture is empty outside of it, whatever the memory holds
-/// there, and the pixels outside cost nothing. Some processes may call this while others call
-/// mgn_composite.
+/// has drawn only this rectangle: outside of it, the picture is empty, whatever the memory
+/// contains, and costs nothing. Some processes may call this while others call mgn_composite.
 ///
 /// MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
 /// Other errors are those of mgn_composite.
@@ -315,10 +314,10 @@ pub unsafe extern "C" fn mgn_composite_drawn(
 /// Draws and composites a large picture tile by tile. All processes must call this with the same
 /// composition and the same tiles. composition describes the large picture. For each tile, the
 /// library calls draw in every process that the order names, and then show in the rank that gets
-/// the tile. It passes context to both. show may be null. If tiles is null, the picture is one
-/// tile, for the rank to of the composition; otherwise to has no effect. draw and show must not use
-/// this compositor, not even through another thread that they wait for, and must not throw C++
-/// exceptions.
+/// the tile. It passes context to both. show may be null. If tiles is null, the whole picture is
+/// one tile for the rank composition->to; otherwise that field has no effect. draw and show must
+/// not use this compositor, not even through another thread that they wait for, and must not throw
+/// C++ exceptions.
 ///
 /// MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 /// within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
@@ -459,7 +458,7 @@ fn from_pixels((range, picture): &(Range<usize>, PictureRef<'_>)) -> mgn_merged 
     }
 }
 
-/// Closes a compositor. Pixels that it has merged are not valid any more.
+/// Closes a compositor. The pixels that it has merged become invalid.
 #[no_mangle]
 pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
     call(|| {

@@ -15,9 +15,9 @@ pub type mgn_conn = u64;
 /// In place of a connection: receives a message from any process.
 pub const MGN_ANY: mgn_conn = 0;
 
-/// Gives the connection to a rank. Two processes share one connection: it is created if neither has
-/// opened it yet. Waits for the other process to start. host is null, or the name of the host on
-/// which the rank must be.
+/// Sets conn to the connection to a rank. There is one connection between two processes, which the
+/// first call in either of them creates. Waits for the other process to start. host is null, or the
+/// name of the host on which the rank must be.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_open(
     host: *const c_char,

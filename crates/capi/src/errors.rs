@@ -28,8 +28,8 @@ pub enum mgn_err {
     Truncated = -6,
     /// the operation was cancelled
     Cancelled = -7,
-    /// the receive cannot complete: messages that the program does not receive fill the connection,
-    /// and the wanted message is behind them
+    /// the receive cannot complete: the connection is full of messages that the program does not
+    /// receive, and the requested message is behind them
     Starved = -8,
     /// the description of the job is invalid, or its name is in use
     Job = -9,
@@ -43,7 +43,7 @@ pub enum mgn_err {
     Offer = -13,
     /// the processes disagree about what they composite, or about a barrier
     Composite = -14,
-    /// pictures cannot be shown or saved there
+    /// the outlet cannot show or save pictures
     Outlet = -15,
 }
 

@@ -15,8 +15,8 @@ pub extern "C" fn mgn_init() -> c_int {
     call(|| Library::begin(Job::find).map(|()| 0))
 }
 
-/// Joins a job that the program describes: size processes, of which this is number rank, counted
-/// from 0. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
+/// Joins a job that the program describes: this process is number rank, counted from 0, of size
+/// processes. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_init_as(
     job: *const c_char,
@@ -39,8 +39,9 @@ pub unsafe extern "C" fn mgn_init_as(
     })
 }
 
-/// Leaves the job. Messages that have been sent are still delivered. Calls that wait in other
-/// threads return MGN_ERR_CLOSED. Release all messages first. mgn_init may be called again.
+/// Leaves the job. Release all messages first. Messages that have been sent are still delivered.
+/// Calls that wait in other threads return MGN_ERR_CLOSED. After this, mgn_init may be called
+/// again.
 #[no_mangle]
 pub extern "C" fn mgn_finalize() -> c_int {
     call(|| Library::end().map(|()| 0))

@@ -20,10 +20,10 @@ pub struct mgn_key {
     pub bytes: [u8; 16],
 }
 
-/// Offers memory to other processes, and gives its key, which the program sends to them. They can
-/// write and read at any time, without a call by this process, until mgn_withdraw. The memory must
-/// stay valid until then. The program should read it only when it knows that nobody is writing, for
-/// example because a message says so.
+/// Offers memory to other processes, and sets key to its key, which the program sends to them. They
+/// can write and read at any time, without a call by this process, until mgn_withdraw. The memory
+/// must stay valid until then. The program should read it only when it knows that no process is
+/// writing, for example from a message.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut mgn_key) -> c_int {
     call(|| {
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
 /// Begins to write pieces of memory, one after the other, to memory that the other process offers,
 /// from byte offset on. The program must not change the pieces until the request has ended; by
 /// then, the bytes have been written. A put is not ordered with messages or with other puts and
-/// gets: two at once may happen in any order.
+/// gets: the order of two at the same time is undefined.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_put(
     conn: mgn_conn,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn mgn_put(
 }
 
 /// Begins to read from memory that the other process offers, from byte offset on, as many bytes as
-/// the pieces hold. It is not ordered either.
+/// the pieces hold. Like a put, a get is not ordered.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_get(
     conn: mgn_conn,

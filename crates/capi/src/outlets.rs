@@ -1,4 +1,4 @@
-//! Where pictures go
+//! Outlets: windows, image files and viewers for pictures
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::sync::lock;
 
-/// A place where pictures go, such as a window, image files or a viewer. mgn_finalize closes all of
-/// them.
+/// An outlet: a destination for pictures, such as a window, image files or a viewer. mgn_finalize
+/// closes all outlets.
 #[allow(non_camel_case_types)]
 pub type mgn_outlet = u64;
 
@@ -25,7 +25,7 @@ pub const MGN_TOP_DOWN: c_int = 0;
 pub const MGN_BOTTOM_UP: c_int = 1;
 
 /// A picture to be shown: rows of pixels without gaps. Alpha is ignored, so premultiplied colours
-/// are seen over black.
+/// appear on black.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -40,12 +40,13 @@ pub struct mgn_picture {
     pub pixels: *const c_void,
 }
 
-/// Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
-/// frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
-/// every-th picture is written: 1 for all of them. The numbers in the names count all pictures.
+/// Opens an outlet that writes pictures to image files in a folder, which is created if it is
+/// missing: frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null means
+/// png. If every is 1, all pictures are written; if it is N, only every N-th one. The numbers in
+/// the names count all pictures.
 ///
-/// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
-/// folder, and it cannot be made. If files cannot be written there, the first picture fails.
+/// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: the folder does not
+/// exist and cannot be created. If files cannot be written in it, the first picture fails.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_outlet_files(
     folder: *const c_char,
@@ -69,9 +70,9 @@ pub unsafe extern "C" fn mgn_outlet_files(
     })
 }
 
-/// Opens an outlet that shows pictures in a window with a title. display is the X server, as :0;
-/// null: that of DISPLAY. The window opens with the first picture, and has the size of the last
-/// one. The user may close it: see mgn_outlet_is_closed.
+/// Opens an outlet that shows pictures in a window with a title. display is the X server, such as
+/// :0; null means the one that DISPLAY names. The window opens with the first picture, and has the
+/// size of the latest one. The user may close it: see mgn_outlet_is_closed.
 ///
 /// MGN_ERR_OUTLET: there is no such X server.
 #[no_mangle]
@@ -96,13 +97,13 @@ pub unsafe extern "C" fn mgn_outlet_window(
 }
 
 /// Opens an outlet that sends pictures to a viewer (mgn viewer), which shows them in browsers as a
-/// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null: the
-/// default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
-/// with the role server; null: the one that MGN_TOKEN_FILE names.
+/// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null means
+/// the default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a
+/// token with the role server; null means the one that MGN_TOKEN_FILE names.
 ///
 /// The viewer need not run yet, and may be restarted. It gets the newest picture while a page shows
 /// the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
-/// the same number of pictures. Sides have at most 16384 pixels.
+/// the same number of pictures. Width and height are at most 16384 pixels.
 ///
 /// MGN_ERR_ARGUMENT: the address is invalid, or a wall cannot have this number of tiles.
 /// MGN_ERR_OUTLET: no token is named, or it cannot be read. If the viewer refuses the outlet,
@@ -133,9 +134,9 @@ pub unsafe extern "C" fn mgn_outlet_viewer(
 
 /// Shows a picture. Its memory may be used again when this returns.
 ///
-/// MGN_ERR_ARGUMENT: such a picture cannot be shown; others still can. MGN_ERR_OUTLET: the outlet
-/// is out of order, for example because the disk is full or the X server has ended. It stays so:
-/// close it.
+/// MGN_ERR_ARGUMENT: this picture cannot be shown, but others can. MGN_ERR_OUTLET: the outlet has
+/// failed, for example because the disk is full or the X server has ended. It cannot be used any
+/// more: close it.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn_picture) -> c_int {
     call(|| {
@@ -167,10 +168,10 @@ pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn
     })
 }
 
-/// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Closing is no error:
-/// pictures for the window are dropped. Also returns 1 if the X server has ended; pictures give
-/// MGN_ERR_OUTLET then. The window disappears at this call or at the next picture. A program that
-/// shows pictures rarely should therefore call this now and then.
+/// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Pictures for a closed
+/// window are dropped without an error. Also returns 1 if the X server has ended; further pictures
+/// then cause MGN_ERR_OUTLET. A closed window disappears at this call or at the next picture, so a
+/// program that shows pictures rarely should call this from time to time.
 #[no_mangle]
 pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {
     call(|| {
@@ -181,12 +182,12 @@ pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {
 }
 
 /// From now on, the library shows in outlet each whole picture that this process gets by
-/// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that
-/// this process gets as one picture: the smallest rectangle around them, black where there is no
-/// tile. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
-/// outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
-/// If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
-/// they give is valid, and the compositor stays usable.
+/// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that this
+/// process gets as one picture: the smallest rectangle around them, black where there is no tile.
+/// direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an outlet may have
+/// several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown. If a picture
+/// was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; their results are
+/// valid, and the compositor stays usable.
 #[no_mangle]
 pub extern "C" fn mgn_compositor_attach(
     compositor: mgn_compositor,
@@ -209,7 +210,7 @@ pub extern "C" fn mgn_compositor_attach(
     })
 }
 
-/// Closes an outlet, and the window if it is one. Files stay.
+/// Closes an outlet, and its window if it has one. Files remain.
 #[no_mangle]
 pub extern "C" fn mgn_outlet_close(outlet: mgn_outlet) -> c_int {
     call(|| Library::current()?.remove_outlet(outlet).map(|()| 0))

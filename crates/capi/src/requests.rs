@@ -44,8 +44,8 @@ pub unsafe extern "C" fn mgn_isend(
 
 /// Begins to receive a message from conn (or MGN_ANY) into pieces of memory. The program must not
 /// use them until the request has ended. The request takes the first message whose tag equals tag
-/// in all bits that are not set in ignore. With ignore 0 only this tag matches, with UINT64_MAX any
-/// tag.
+/// in all bits that are not set in ignore. If ignore is 0, only this tag matches; if it is
+/// UINT64_MAX, every tag matches.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_irecv(
     conn: mgn_conn,
@@ -135,7 +135,7 @@ unsafe fn finish(
 }
 
 /// Waits until one of several requests has ended, sets it to 0, and sets index to its place in the
-/// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are,
+/// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are 0,
 /// index is set to count. After MGN_ERR_TIMEOUT all requests continue.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_waitany(
@@ -180,8 +180,9 @@ pub unsafe extern "C" fn mgn_waitany(
     })
 }
 
-/// Cancels a request. Returns 1 if the request ends with MGN_ERR_CANCELLED, because nothing had
-/// happened yet; returns 0 if it ends as if it had not been cancelled. In both cases, wait for it.
+/// Cancels a request. Returns 1 if the request has not begun its work and ends with
+/// MGN_ERR_CANCELLED; returns 0 if it ends as if it had not been cancelled. In both cases, wait for
+/// it.
 #[no_mangle]
 pub extern "C" fn mgn_cancel(request: mgn_request) -> c_int {
     call(|| {

@@ -7,7 +7,7 @@ use mgn_composite::{front_to_back, Brick, Eye};
 use crate::arguments::out;
 use crate::fault::{call, Fault};
 
-/// A box with faces along the axes, which holds data of a rank. A rank may have several.
+/// An axis-aligned box that contains data of a rank. A rank may have several.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -22,12 +22,12 @@ pub struct mgn_brick {
 /// Computes the ranks of bricks from front to back, for the order of an mgn_composition that
 /// blends. eye is the position of the eye in the coordinates of the bricks or, with is_direction,
 /// the direction of a parallel projection into the scene. order has space for one number for each
-/// brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
-/// have nothing to show. If there are no bricks at all, do not composite, because an order that is
-/// null means all ranks. Where several ranks may come next, the lowest does. Gives MGN_ERR_ARGUMENT
-/// for coordinates that make no box or no eye, and if the bricks have no such order, because two of
-/// different ranks overlap or several hide each other in turn; mgn_last_error names them. Needs no
-/// job: call it before or after mgn_init.
+/// brick, and order_length is set to the number of ranks. Ranks without bricks are left out,
+/// because they have nothing to show. If there are no bricks at all, do not composite: an order
+/// that is null means all ranks. If several ranks can come next, the lowest is chosen. Returns
+/// MGN_ERR_ARGUMENT if the coordinates are not those of boxes and an eye. Also returns it if the
+/// bricks have no such order, because bricks of different ranks overlap or hide each other in a
+/// cycle; mgn_last_error names them. Needs no job: call it before or after mgn_init.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_front_to_back(
     eye: *const f64,

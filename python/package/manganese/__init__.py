@@ -46,9 +46,9 @@ __all__ = [
 class Merged(NamedTuple):
     """Merged pixels.
 
-    `color` and `depth` have the shape of the pictures, where this process gets the whole one.
-    Otherwise they are lists of pixels, and `first` is the number of the first pixel, counted row
-    by row. `depth` is None for pictures without depth.
+    If this process gets the whole picture, `color` and `depth` have its shape. Otherwise they are
+    lists of pixels, and `first` is the index of the first pixel, counted row by row from 0. `depth`
+    is None for pictures without depth.
     """
 
     color: numpy.ndarray
@@ -59,7 +59,7 @@ class Merged(NamedTuple):
 class Tile(NamedTuple):
     """A part of a large picture, such as one screen of a wall, and the rank that gets it.
 
-    `x` and `y` are the column and the row of the large picture where it begins.
+    `x` and `y` are the column and the row at which the tile begins in the large picture.
     """
 
     x: int
@@ -70,11 +70,11 @@ class Tile(NamedTuple):
 
 
 class Job:
-    """The processes that composite together, and this one's place among them.
+    """A job: the processes that work together, and the rank of this process among them.
 
-    Without an argument, the environment tells the rank and the size (`mgn run -np`, mpiexec, srun,
-    or MGN_RANK and MGN_SIZE). With a communicator of mpi4py, its processes are the job; MPI serves
-    to find each other, and pictures do not go through it.
+    Without an argument, the rank and the size come from the environment (`mgn run -np`, mpiexec,
+    srun, or MGN_RANK and MGN_SIZE). With a communicator of mpi4py, its processes are the job. They
+    use MPI only to find each other; pictures do not travel through MPI.
     """
 
     def __init__(self, comm: Any = None) -> None:
@@ -95,9 +95,10 @@ class Job:
         return self._native.size
 
     def compositor(self, timeout: float = 30.0) -> Compositor:
-        """Makes a compositor of all processes, which all of them have to call.
+        """Creates a compositor of all processes. All of them have to call this.
 
-        A process may keep the others waiting for `timeout` seconds, here and in each composition.
+        A process may keep the others waiting for up to `timeout` seconds, here and in each
+        composition.
         """
         return Compositor(self._native.compositor(timeout), self.rank, self.size)
 
@@ -111,16 +112,16 @@ class Job:
         interface: str | None = None,
         timeout: float = 30.0,
     ) -> Barrier:
-        """Opens a barrier, which all its members have to call with the same arguments.
+        """Opens a barrier. All its members have to call this with the same arguments.
 
         `kind` is "shm", "star", "tree", "tree-N" with N children for each member, "dissemination",
         "hierarchical", "udp", "wired", or "auto": shared memory if all members are on one host,
         dissemination if each is on a host of its own, and otherwise hierarchical. `combine` says
         how the members' numbers are combined: "any" or "all" bits, "min" or "max". No two barriers
-        of a job may have the same `number`, also one after the other. `ranks` are the members; by
-        default all ranks of the job. `interface` is the network interface for the datagrams of
-        "udp", or the lines of "wired" such as "gpiochip0:17,27,22", and may differ. The others may
-        take `timeout` seconds to open it.
+        of a job may have the same `number`, even one after the other. `ranks` are the members: by
+        default, all ranks of the job. `interface` is the network interface for the datagrams of
+        "udp", or the lines of "wired", such as "gpiochip0:17,27,22"; it may differ from member to
+        member. The call waits for the other members for up to `timeout` seconds.
         """
         described = (kind, combine, number, None if ranks is None else list(ranks), interface)
         return Barrier(self._native.barrier(described, timeout))
@@ -140,8 +141,8 @@ class Barrier:
     """A barrier among processes of a job: no member passes it before all have arrived.
 
     If a member ends, or closes the barrier without leaving it, one pass fails for all others with
-    LostError, and the attribute `lost` of the barrier names the ranks. The next pass is without
-    them.
+    LostError, and the attribute `lost` of the barrier contains the lost ranks. The next pass is
+    without them.
     """
 
     def __init__(self, native: _native.Barrier) -> None:
@@ -161,14 +162,15 @@ class Barrier:
     def __call__(self, number: int = 0, timeout: float | None = None) -> int:
         """Arrives, waits for the others, and returns the combined numbers.
 
-        After LateError, `wait` waits for longer.
+        After LateError, call `wait` to wait for longer.
         """
         return self._passed(number, timeout)
 
     def arrive(self, number: int = 0) -> int:
-        """Arrives without waiting, and returns the number of the epoch.
+        """Arrives without waiting, and returns the number of this pass, the epoch.
 
-        The process may work before it calls `wait`; the arrival becomes known in the meantime.
+        The process may work before it calls `wait`; the other members learn of the arrival in the
+        meantime.
         """
         return self._native.arrive(number)
 
@@ -199,10 +201,10 @@ class Barrier:
 
 
 class Outlet:
-    """A place where pictures go, one after the other: a window, image files, or a viewer.
+    """A destination for a series of pictures: a window, image files, or a viewer.
 
-    It takes arrays, by `show`, or all pictures that a compositor gives this process, by
-    `Compositor.attach`. OutletError says that it cannot be opened, or is out of order.
+    `show` shows an array, and `Compositor.attach` shows all pictures that this process gets from a
+    compositor. OutletError means that the outlet cannot be opened, or has failed.
     """
 
     def __init__(self, native: _native.Outlet) -> None:
@@ -210,9 +212,9 @@ class Outlet:
 
     @classmethod
     def files(cls, folder: str | os.PathLike[str], format: str = "png", every: int = 1) -> Outlet:
-        """Writes pictures to `folder`, which is made if it is missing: frame-000001.png and so on.
+        """Writes pictures to `folder`, which is created if missing: frame-000001.png and so on.
 
-        `format` is png or jpeg. Of each `every` pictures only the last is written; the numbers
+        `format` is png or jpeg. If `every` is N, only every N-th picture is written; the numbers
         count all pictures.
         """
         if every < 1:
@@ -221,9 +223,9 @@ class Outlet:
 
     @classmethod
     def window(cls, title: str, display: str | None = None) -> Outlet:
-        """Shows pictures in a window of the X server `display`, or of the one that DISPLAY names.
+        """Shows pictures in a window of the X server `display`; by default, the one of DISPLAY.
 
-        The window opens with the first picture, and has the size of the last one.
+        The window opens with the first picture, and has the size of the latest one.
         """
         return cls(_native.Outlet.window(title, display))
 
@@ -237,13 +239,13 @@ class Outlet:
     ) -> Outlet:
         """Sends pictures to `mgn viewer`, which shows them in browsers as a tile of its wall.
 
-        `address` is the one of `mgn viewer --feeds`, by default unix:@manganese-viewer. A tcp: or
-        tls: address needs `token_file`, the file of a token with the role server; by default, the
-        one that MGN_TOKEN_FILE names. Tiles are counted from 0.
+        `address` is that of `mgn viewer --feeds`, by default unix:@manganese-viewer. A tcp: or tls:
+        address needs `token_file`, the file of a token with the role server; by default, the one
+        that MGN_TOKEN_FILE names. Tiles are counted from 0.
 
-        The viewer need not run yet, and may be restarted. It gets the newest picture while a
-        page shows the tile, so some pictures may never be seen. Processes that show tiles of one
-        wall must show the same number of pictures. Sides have at most 16384 pixels.
+        The viewer need not run yet, and may be restarted. It gets the newest picture while a page
+        shows the tile, so some pictures may never be seen. Processes that show tiles of one wall
+        must show the same number of pictures. Width and height are at most 16384 pixels.
         """
         if not 0 <= tile < 1 << 16:
             raise ValueError(f"tile is {tile}, and no wall has such a tile")
@@ -252,8 +254,8 @@ class Outlet:
     def show(self, color: numpy.ndarray, *, bottom_up: bool = False) -> None:
         """Shows a picture of the shape (height, width, 4) and the type uint8.
 
-        `bottom_up` says that the first row is the lowest, as glReadPixels gives them. Alpha is
-        ignored: premultiplied colours are seen over black.
+        With `bottom_up`, the first row is the lowest, as in pictures of glReadPixels. Alpha is
+        ignored: premultiplied colours appear on black.
         """
         color = numpy.asarray(color)
         height, width = _shape(color)
@@ -261,16 +263,16 @@ class Outlet:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the user has closed the window. Pictures are dropped then, without an error.
+        """Whether the user has closed the window. Further pictures are dropped without an error.
 
-        It is also true if the X server has ended; pictures then raise OutletError.
+        It is also true if the X server has ended; further pictures then raise OutletError.
 
-        The window disappears when this is asked, or with the next picture.
+        A closed window disappears when the program reads this, or with the next picture.
         """
         return self._native.is_closed()
 
     def close(self) -> None:
-        """Closes the outlet, and its window. Files stay."""
+        """Closes the outlet, and its window. Files remain."""
         self._native.close()
 
     def __enter__(self) -> Outlet:
@@ -293,16 +295,17 @@ class Compositor:
 
     @property
     def hosts(self) -> int:
-        """How many hosts the processes are on. Those that share memory are on one host."""
+        """The number of hosts of the processes. Processes that share memory are on one host."""
         return self._ready().hosts()
 
     def attach(self, outlet: Outlet | None, *, bottom_up: bool = False) -> None:
-        """Shows in `outlet` each whole picture that this process gets; with None, nothing.
+        """Shows in `outlet` each whole picture that this process gets. None ends this.
 
         `draw_tiles` shows the tiles of this process as one picture: the smallest rectangle around
-        them, black where none is. `bottom_up` is as for `Outlet.show`, for all pictures. If a
-        picture was composited but cannot be shown, methods raise OutletError instead of returning
-        it, and the compositor stays usable; attach None to go on without. Nothing is shown any more once the outlet is closed.
+        them, black where there is no tile. `bottom_up` has the same meaning as in `Outlet.show`. If
+        a picture was composited but cannot be shown, methods raise OutletError instead of returning
+        it, and the compositor stays usable; attach None to go on without an outlet. After the
+        outlet is closed, nothing is shown.
         """
         self._ready().attach(None if outlet is None else outlet._native, bottom_up)
         self._outlet = outlet
@@ -317,25 +320,26 @@ class Compositor:
         order: Sequence[int] | None = None,
         schedule: str | None = None,
     ) -> Merged | None:
-        """Merges this process's picture with those of the others, which all have to call this.
+        """Merges the pictures of all processes. All of them have to call this.
 
         `color` has the shape (height, width, 4) and the type uint8, float16 or float32: red, green,
-        blue and alpha. `depth` has the shape (height, width) and the type float32, or uint32 as
-        GL_UNSIGNED_INT reads a depth buffer. Both must not change during the call.
+        blue and alpha. `depth` has the shape (height, width) and the type float32, or uint32, as
+        glReadPixels returns depths for GL_UNSIGNED_INT. Neither array may change during the call.
 
-        `operation` is "nearest" (the smallest depth; the default with depths), "over" (colours
-        premultiplied with alpha, the first picture in front; the default without), "max", "min" or
-        "add". `order` lists the ranks whose pictures are merged, front to back; the others have
-        nothing to show, and their arrays only tell size and type. `schedule` is direct,
-        binary-swap, 2-3-swap, radix-K or tree-K; the library chooses by default.
+        `operation` is "nearest" (takes the pixel with the smallest depth; the default with depths),
+        "over" (blends colours that are premultiplied with alpha, the first picture in front; the
+        default without depths), "max", "min" or "add". `order` lists the ranks whose pictures are
+        merged, front to back. The pictures of other ranks are not used; their arrays only determine
+        size and type. `schedule` is direct, binary-swap, 2-3-swap, radix-K or tree-K; the library
+        chooses by default.
 
         The rank `to` gets the merged picture, and the others get None. With `to=None` every process
         gets a part.
 
-        Raises DifferentError if another process composites something else, LostError if one has
-        ended, LateError if one has not come in time, and ValueError for wrong arguments. A process
-        that gets no pixels may be some frames ahead of the others, and learns in a later call that
-        one of these has failed.
+        Raises DifferentError if another process composites something else, LostError if a process
+        has ended, LateError if one has not called this in time, and ValueError for wrong arguments.
+        A process that gets no pixels may be some frames ahead of the others. It then gets the error
+        of an earlier frame in a later call.
         """
         native = self._ready()
         color = numpy.asarray(color)
@@ -364,13 +368,13 @@ class Compositor:
         order: Sequence[int] | None = None,
         schedule: str | None = None,
     ) -> Merged | None:
-        """Has `function` draw this process's picture, and composites it.
+        """Calls `function` to draw this process's picture, and composites it.
 
-        `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`;
-        with a type of depths it is `function(color, depth)`, and all depths are the largest that
-        there is. The arrays lie in memory that the other processes of this host read, so nothing is
-        copied for them. They are valid until the function returns: one that keeps an array, or a
-        view of one, gets BufferError.
+        `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`. If
+        you pass a type `depth`, it is `function(color, depth)`, and all depths have the largest
+        value. The arrays are in memory that the other processes of this host read, so nothing is
+        copied for them. They are valid only until the function returns: if it keeps an array, or a
+        view of one, BufferError is raised.
 
         The other arguments are those of `composite`. If `function` raises an exception, the caller
         gets it, the other processes get LostError, and every process must close its compositor.
@@ -396,12 +400,12 @@ class Compositor:
         order: Sequence[int] | None = None,
         schedule: str | None = None,
     ) -> list[tuple[Tile, Merged]]:
-        """Has `function` draw a large picture tile by tile, and composites each tile.
+        """Calls `function` to draw a large picture tile by tile, and composites each tile.
 
-        `shape` is (height, width) of the large picture, which no process needs memory for. All
-        processes give the same tiles, which may overlap. `function(tile, color)` draws this
-        process's share of a tile, or `function(tile, color, depth)` with a type of depths, into
-        arrays as those of `draw`. It is not called where `order` leaves this process out.
+        `shape` is (height, width) of the large picture; no process needs memory for all of it. All
+        processes must pass the same tiles, which may overlap. `function(tile, color)`, or
+        `function(tile, color, depth)` if you pass a type `depth`, draws this process's share of a
+        tile into arrays like those of `draw`. It is not called if `order` leaves this process out.
 
         Returns the tiles that are for this process, without those of width or height 0. The other
         arguments are those of `composite`. Wrong `tiles` raise ValueError before anything is drawn.
@@ -461,15 +465,15 @@ def front_to_back(
     eye: Sequence[float] | None = None,
     direction: Sequence[float] | None = None,
 ) -> list[int]:
-    """The ranks of boxes of data from front to back: the `order` for blending them.
+    """Computes the ranks of boxes of data from front to back: the `order` for blending them.
 
-    Each brick is `(rank, min, max)`: a box with faces along the axes, by the corners with the
-    smallest and the largest coordinates. A rank may have several bricks. `eye` is the position of
-    the eye in the same coordinates. For a parallel projection, pass `direction` instead: from the
-    eye into the scene. Ranks without bricks are left out, because they have nothing to show.
+    Each brick is `(rank, min, max)`: an axis-aligned box, given by the corners with the smallest
+    and the largest coordinates. A rank may have several bricks. `eye` is the position of the eye in
+    the same coordinates. For a parallel projection, pass `direction` instead: from the eye into the
+    scene. Ranks without bricks are left out, because they have nothing to show.
 
-    Raises ValueError if there is no such order: bricks of different ranks overlap, or several
-    ranks hide each other in turn.
+    Raises ValueError if there is no such order: bricks of different ranks overlap, or ranks hide
+    each other in a cycle.
     """
     if (eye is None) == (direction is None):
         raise ValueError("pass either eye or direction")
