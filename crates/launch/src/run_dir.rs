@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{flock, FlockOperation};
+use rustix::fs::{flock, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::Error;
 
@@ -98,9 +99,14 @@ fn private_if_missing(base: &Path) -> Result<(), Error> {
 /// meanwhile.
 fn lock_base(base: &Path) -> Result<Option<File>, Error> {
     let own = rustix::process::geteuid().as_raw();
-    let file = match File::open(base) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(Error::file(base, "opening it"))?,
+    // Opening a pipe that another user has put there would wait for ever.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(base, flags, Mode::empty()).map(File::from) {
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Err(Error::UnsafeRunDir { path: base.into() }),
+        opened => opened
+            .map_err(io::Error::from)
+            .map_err(Error::file(base, "opening it"))?,
     };
     lock(&file, FlockOperation::LockExclusive).map_err(Error::file(base, "locking it"))?;
     let held = file
@@ -217,7 +223,21 @@ mod tests {
             RunDir::create_in(&base),
             Err(Error::UnsafeRunDir { .. })
         ));
-        fs::remove_dir(base).unwrap();
+        fs::remove_dir(&base).unwrap();
+        // To open a pipe would wait for its writer.
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &base,
+            rustix::fs::FileType::Fifo,
+            Mode::from_raw_mode(0o644),
+            0,
+        )
+        .unwrap();
+        assert!(matches!(
+            RunDir::create_in(&base),
+            Err(Error::UnsafeRunDir { .. })
+        ));
+        fs::remove_file(base).unwrap();
     }
 
     #[test]

@@ -64,18 +64,31 @@ pub(crate) struct LostTiles(Arc<Mutex<Lost>>);
 pub(crate) struct Lost {
     /// Those without a renderer, a bit each.
     pub tiles: u64,
-    /// By tile, the address of a server that cannot draw it, the last if there are several.
-    pub unfit: BTreeMap<usize, String>,
+    /// How often programs have said that the server at an address cannot draw one of these tiles.
+    /// It is repeated while they are lost, because the mothership forgets it when the server
+    /// registers again.
+    pub unfit: BTreeMap<(usize, String), u32>,
 }
+
+/// How many tiles and servers that cannot draw them are noted.
+const UNFIT_MAX: usize = 256;
 
 impl LostTiles {
     pub fn set(&self, tiles: u64) {
-        self.lock().tiles = tiles;
+        let mut lost = self.lock();
+        lost.tiles = tiles;
+        lost.unfit
+            .retain(|(tile, _), _| tiles.checked_shr(*tile as u32).unwrap_or(0) & 1 != 0);
     }
 
     /// The server at an address cannot draw a tile.
-    pub fn set_unfit(&self, tile: usize, address: String) {
-        self.lock().unfit.insert(tile, address);
+    pub fn add_unfit(&self, tile: usize, address: String) {
+        let mut lost = self.lock();
+        let key = (tile, address);
+        if lost.unfit.len() < UNFIT_MAX || lost.unfit.contains_key(&key) {
+            let times = lost.unfit.entry(key).or_default();
+            *times = times.wrapping_add(1);
+        }
     }
 
     pub fn now(&self) -> Lost {
@@ -147,6 +160,10 @@ pub fn ask(
     patience: Duration,
     mut on_wait: impl FnMut(&str),
 ) -> Result<Match, Error> {
+    // Programs may change to another folder.
+    let token_file = token_file.map(std::path::absolute).transpose();
+    let token_file = token_file.map_err(Error::io("cannot find the token's folder"))?;
+    let token_file = token_file.as_deref();
     let token = token_file.map(Token::read).transpose()?;
     let mut link = Link::open(address, token.as_ref())?;
     link.say(&ToMothership::Client(Box::new(request.clone())))?;
@@ -271,9 +288,9 @@ impl Member {
             if told.tiles != lost.tiles {
                 link.say(&ToMothership::Holes(lost.tiles))?;
             }
-            for (tile, address) in &lost.unfit {
-                if told.unfit.get(tile) != Some(address) {
-                    let (tile, address) = (*tile as u32, address.clone());
+            for (key, times) in &lost.unfit {
+                if told.unfit.get(key) != Some(times) {
+                    let (tile, address) = (key.0 as u32, key.1.clone());
                     link.say(&ToMothership::Unfit { tile, address })?;
                 }
             }

@@ -7,17 +7,24 @@ use std::sync::{mpsc, Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::{Address, Incoming, Listener, Receiver, Sender};
+use mgn_fabric::{Address, Config, Incoming, Listener, Receiver, Sender, Transport};
 use mgn_wire::failover::{decode, encode, Assignment, FromProgram, OPENING, SOCKET};
 
 use crate::ask::{LostTiles, TileServer};
-use crate::link;
 use crate::Error;
 
 /// How long the thread that listens may stay after the end of the run.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Tiles have a bit each.
 const TILES_MAX: u32 = u64::BITS;
+/// How many processes of a run may be connected.
+const PROGRAMS_MAX: usize = 256;
+/// How many assignments may wait for a program to read them.
+const OUTBOX_MAX: usize = 2 * TILES_MAX as usize;
+/// The longest message of a program. Its only text is an address.
+const MESSAGE_MAX: usize = 4 << 10;
+/// The longest list of assignments, and the longest assignment.
+const ANSWER_MAX: usize = 1 << 20;
 
 /// Connects the programs of a run with the mothership, until dropped.
 #[derive(Debug)]
@@ -40,7 +47,11 @@ struct State {
 
 /// A process of the run that draws.
 struct Program {
-    sender: Sender,
+    /// What its thread is to send. Nothing is sent while the state is locked, because a program may
+    /// be stopped, and must not hold up the others.
+    outbox: mpsc::SyncSender<Assignment>,
+    /// Once it is accepted.
+    sender: Option<Arc<Sender>>,
     /// Its tiles without a renderer, a bit each.
     lost: u64,
 }
@@ -113,42 +124,94 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells all programs, also later ones, which server draws a tile.
+    /// Tells all programs, also later ones, which server draws a tile. A program that does not read
+    /// is disconnected.
     fn assign(&self, assignment: Assignment) {
         let mut state = self.state();
-        for program in state.programs.values() {
-            // One that has ended is found to be so by its thread.
-            let _ = program.sender.send(&encode(&assignment));
-        }
+        state.programs.retain(|_, program| {
+            let is_reading = program.outbox.try_send(assignment.clone()).is_ok();
+            if let (false, Some(sender)) = (is_reading, &program.sender) {
+                sender.hang_up();
+            }
+            is_reading
+        });
         state.assignments.insert(assignment.tile, assignment);
+        self.report(&state);
     }
 
-    /// Answers a program that connects, and follows it with a thread of its own.
+    /// Serves a program that connects, with threads of its own.
     fn admit(self: Arc<Self>, incoming: Incoming) {
         if incoming.opening() != OPENING {
             incoming.refuse("it belongs to another release");
             return;
         }
-        // Held meanwhile, so that no assignment is made between the answer and the entry.
+        if incoming.transport() != &Transport::Unix {
+            incoming.refuse("messages about lost servers travel through the socket");
+            return;
+        }
         let mut state = self.state();
-        let known: Vec<_> = state.assignments.values().collect();
-        let connection = match incoming.accept(&encode(&known), &link::sizes()) {
-            Ok(connection) => connection,
-            Err(error) => {
-                tracing::debug!(%error, "a program has not connected");
-                return;
-            }
-        };
-        let (sender, receiver) = connection.split();
+        if state.programs.len() >= PROGRAMS_MAX {
+            drop(state);
+            incoming.refuse("too many processes of this run are connected");
+            return;
+        }
+        // Both at once, so that no assignment is made between them.
+        let known: Vec<_> = state.assignments.values().cloned().collect();
+        let (outbox, inbox) = mpsc::sync_channel(OUTBOX_MAX);
         let number = state.next_program;
         state.next_program += 1;
-        state.programs.insert(number, Program { sender, lost: 0 });
+        let program = Program {
+            outbox,
+            sender: None,
+            lost: 0,
+        };
+        state.programs.insert(number, program);
         drop(state);
         let shared = self.clone();
-        if let Err(error) = spawn("failover-program", move || shared.follow(number, receiver)) {
-            tracing::debug!(%error, "a program is not followed");
+        let serve = move || {
+            if let Err(error) = shared.serve(number, incoming, &known, inbox) {
+                tracing::debug!(%error, "a program is not told of other servers");
+            }
+            shared.forget(number);
+        };
+        if let Err(error) = spawn("failover-program", serve) {
+            tracing::debug!(%error, "a program is not served");
             self.forget(number);
         }
+    }
+
+    /// Accepts a program, and follows it until it ends.
+    fn serve(
+        &self,
+        number: u64,
+        incoming: Incoming,
+        known: &[Assignment],
+        inbox: mpsc::Receiver<Assignment>,
+    ) -> Result<(), Error> {
+        let sizes = Config {
+            message_max: MESSAGE_MAX,
+            send_pool_bytes: 0,
+            recv_pool_bytes: 0,
+            large_max: ANSWER_MAX,
+            ..Config::default()
+        };
+        let (sender, receiver) = incoming.accept(&encode(&known), &sizes)?.split();
+        let sender = Arc::new(sender);
+        match self.state().programs.get_mut(&number) {
+            Some(program) => program.sender = Some(sender.clone()),
+            None => return Ok(()),
+        }
+        let telling = sender.clone();
+        spawn("failover-tell", move || {
+            for assignment in inbox {
+                if telling.send(&encode(&assignment)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        self.follow(number, receiver);
+        sender.hang_up();
+        Ok(())
     }
 
     /// Until the program ends, or sends an invalid message.
@@ -172,12 +235,11 @@ impl Shared {
                 FromProgram::Lost { tile } => program.lost |= 1 << tile,
                 FromProgram::Settled { tile } => program.lost &= !(1 << tile),
                 FromProgram::Unfit { tile, address } => {
-                    self.lost.set_unfit(tile as usize, address);
+                    self.lost.add_unfit(tile as usize, address);
                 }
             }
             self.report(&state);
         }
-        self.forget(number);
     }
 
     /// A program that has ended needs no renderers.
@@ -272,11 +334,57 @@ mod tests {
         say(&second, FromProgram::Lost { tile: 0 });
         run.awaits_lost(0b1001);
         let unfit = run.lost.now().unfit;
-        assert_eq!(unfit, [(3, "unix:@b".to_string())].into());
+        assert_eq!(unfit, [((3, "unix:@b".to_string()), 1)].into());
         say(&first, FromProgram::Settled { tile: 3 });
         run.awaits_lost(0b1);
+        assert_eq!(run.lost.now().unfit, [].into());
         drop((second, from_second));
         run.awaits_lost(0);
+    }
+
+    #[test]
+    fn a_program_that_does_not_read_holds_up_nobody() {
+        let run = Run::new();
+        let (stopped, mut from_stopped, _) = run.program();
+        stopped
+            .send(&encode(&FromProgram::Lost { tile: 5 }))
+            .unwrap();
+        run.awaits_lost(0b100000);
+        let (_good, mut from_good, _) = run.program();
+        // More than the socket and the outbox take.
+        for n in 0..20_000 {
+            let name = format!("{}-{n}", "b".repeat(80));
+            run.mothership.send((5, server(&name))).unwrap();
+            from_good.recv(Some(TIMEOUT)).unwrap().unwrap();
+        }
+        // It is forgotten, and may read what was sent before.
+        run.awaits_lost(0);
+        while from_stopped.recv(Some(TIMEOUT)).is_ok_and(|m| m.is_some()) {}
+        let (_late, _from_late, welcome) = run.program();
+        assert_eq!(welcome.len(), 1);
+    }
+
+    #[test]
+    fn connections_have_limits() {
+        let run = Run::new();
+        let address = Address::Unix(run.folder.path().join(SOCKET));
+        let shm = mgn_fabric::connect(&address, Transport::Shm, None, OPENING, TIMEOUT);
+        assert!(shm.is_err());
+        let (sender, receiver, _) = run.program();
+        let address = "b".repeat(MESSAGE_MAX);
+        let long = encode(&FromProgram::Unfit { tile: 0, address });
+        assert!(sender.send(&long).is_err());
+        drop((sender, receiver));
+        let all: Vec<_> = (0..PROGRAMS_MAX).map(|_| run.program()).collect();
+        let limit = Instant::now() + TIMEOUT;
+        // The one above may still count.
+        while run.connect(OPENING).is_ok() {
+            assert!(Instant::now() < limit, "there is no limit");
+        }
+        drop(all);
+        while run.connect(OPENING).is_err() {
+            assert!(Instant::now() < limit, "places are not free again");
+        }
     }
 
     #[test]

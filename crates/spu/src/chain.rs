@@ -61,7 +61,7 @@ pub enum Does {
     Look,
     /// It passes on something else, and gets no result of it.
     Change,
-    /// It needs the renderer's answers, which only a stage beside the renderer gets.
+    /// It needs the renderer's answers, which only a stage in the server gets.
     Ask,
     /// It is the end of the chain, and answers nothing.
     End,
@@ -162,13 +162,15 @@ pub enum SpuError {
     },
     #[error("{end} must be the last stage of a chain; {name} cannot follow it")]
     NotTheEnd { end: String, name: String },
-    #[error("{0} ends a chain beside the renderer; use it with --spu or chain, not in the program's process")]
+    #[error(
+        "{0} ends a chain in the server: use it with --spu or chain, not in the program's process"
+    )]
     BesideRenderer(String),
     #[error(
         "{0} says where a program's commands are sent: name it by --client-spu or client_chain"
     )]
     InProgram(String),
-    #[error("{0} needs the renderer's answers, so it works only beside the renderer; use it with --spu or chain")]
+    #[error("{0} needs the renderer's answers, so it works only in the server: use it with --spu or chain")]
     NeedsAnswers(String),
     #[error("stages of a client_chain must not write files; leave out {name} of {spu}, or use the stage with `mgn run --client-spu`")]
     WritesFiles { spu: String, name: String },

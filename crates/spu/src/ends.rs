@@ -1,23 +1,23 @@
-//! The ends that a chain can name: the one that follows its stages in any case, or another target
+//! The ends that a chain can name: the one that follows its stages by default, or another target
 //! for commands.
 
 use crate::chain::{Does, Sending, Spu};
 
 pub const RENDER: Spu = end(
     "render",
-    "the end beside the renderer, which performs what comes: what a chain there ends with in any case",
+    "performs the commands; every chain in the server ends with it",
     Does::Render,
 );
 
 pub const PACK: Spu = end(
     "pack",
-    "the end in a program's process: commands are sent to the one renderer there is, and several are refused",
+    "the end in a program's process: sends commands to one renderer, and refuses several",
     Does::Send(Sending::ToOne),
 );
 
 pub const TILESORT: Spu = end(
     "tilesort",
-    "the end in a program's process: draws are sent to the tiles of a wall that they touch, as they are in any case",
+    "the end in a program's process: sends draws to the tiles of a wall that they touch; this is the default",
     Does::Send(Sending::Sorted),
 );
 

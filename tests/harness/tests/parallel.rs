@@ -318,7 +318,10 @@ fn who_dies_inside_a_barrier_is_an_error_for_the_others() {
     for kind in &KINDS[..2] {
         let shared = Shared::of(&stage, kind);
         let left = shared.all("inside", "mistakes", 3, mistake("death inside"));
-        assert_eq!(left.outcomes[0].status, Some(3));
+        // All may wait before the first one ends itself.
+        if left.outcomes[0].status != Some(3) {
+            says(&left.outcomes[0], "all wait for each other");
+        }
         for other in &left.outcomes[1..] {
             // It is found dead before or after the last one of them waits.
             let all_wait = other.stderr.contains("all wait for each other");

@@ -60,8 +60,9 @@ impl Assignments {
                 return assignments;
             }
         };
-        for assignment in decode::<Vec<Assignment>>(&known).unwrap_or_default() {
-            assignments.take(&assignment);
+        match decode::<Vec<Assignment>>(&known) {
+            Some(known) => known.iter().for_each(|known| assignments.take(known)),
+            None => tracing::warn!("mgn run assigns servers in an unknown way"),
         }
         let (sender, receiver) = connection.split();
         assignments.to_run = Some(sender);

@@ -1,5 +1,5 @@
 //! How a tile whose renderer is lost gets another one. This module has no I/O and no clock: the
-//! caller passes in the time and the outcome of each attempt.
+//! caller passes in the time, each loss and the outcome of each attempt.
 
 use crate::options::Server;
 use std::time::Duration;
@@ -8,16 +8,25 @@ use std::time::Duration;
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// The time before another attempt at a server that has another driver, or other keys.
 const UNFIT_RETRY_INTERVAL: Duration = Duration::from_secs(10);
-/// How often a server may be unavailable before another one is requested: a server that is started
-/// again takes a moment.
-const UNAVAILABLE_MAX: u32 = 6;
+/// How long a server may be unavailable before another one is requested: a server that is started
+/// again takes a moment. The request is repeated after the same time, because the mothership may
+/// have forgotten it.
+const UNAVAILABLE_TIME: Duration = Duration::from_secs(3);
+/// A renderer that is lost before it has drawn for this time has failed early.
+const STABLE_TIME: Duration = Duration::from_secs(10);
+/// How many early failures in a row cost a server its tile.
+const EARLY_FAILURES_MAX: u32 = 3;
 
-/// The state of one tile, from the loss of its renderer until another one draws it.
+/// The renderer of one tile: how often it is lost, and how it is replaced.
 pub struct Failover {
-    /// The server to try. None without servers.
+    /// The server that draws the tile, or is to be tried. None without servers.
     server: Option<Server>,
-    /// How often it was unavailable.
-    unavailable: u32,
+    /// When the server began to draw.
+    started: Duration,
+    /// How often in a row it has failed early.
+    early_failures: u32,
+    /// Since when the server is unavailable, or when that was last reported.
+    unavailable_since: Duration,
     /// When to try.
     due: Duration,
     /// Why the last attempt failed.
@@ -31,13 +40,14 @@ pub enum Failure {
     Unavailable,
     /// The server would draw something else.
     Unfit,
-    /// None of the other renderers can give a snapshot at this time.
+    /// The cause is not the server: for example, none of the other renderers can give a snapshot
+    /// at this time.
     NotNow,
     /// No renderer can ever give one.
     Never,
 }
 
-/// What is to be done after a failed attempt.
+/// What is to be done after a loss or a failed attempt.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The user is told of the reason.
@@ -51,14 +61,37 @@ pub struct Outcome {
 }
 
 impl Failover {
-    /// A tile whose renderer was lost at time `now`. `server` drew it.
+    /// A tile that `server` draws from time `now` on.
     pub fn new(server: Option<Server>, now: Duration) -> Failover {
         Failover {
             server,
-            unavailable: 0,
-            due: now + RETRY_INTERVAL,
+            started: now,
+            early_failures: 0,
+            unavailable_since: now,
+            due: now,
             why: String::new(),
         }
+    }
+
+    /// The renderer is lost at time `now`. If it fails early again and again, attempts become
+    /// rarer, and another server is requested.
+    pub fn lost(&mut self, now: Duration) -> Outcome {
+        let is_early = now.saturating_sub(self.started) < STABLE_TIME;
+        self.early_failures = if is_early { self.early_failures + 1 } else { 0 };
+        let doublings = self.early_failures.saturating_sub(1).min(5);
+        self.due = now + (RETRY_INTERVAL * (1 << doublings)).min(UNFIT_RETRY_INTERVAL);
+        self.unavailable_since = now;
+        self.why = String::new();
+        let costs_tile = self.early_failures >= EARLY_FAILURES_MAX;
+        Outcome {
+            unfit: self.server.clone().filter(|_| costs_tile),
+            ..Outcome::default()
+        }
+    }
+
+    /// The server draws the tile from time `now` on.
+    pub fn succeeded(&mut self, now: Duration) {
+        self.started = now;
     }
 
     /// The server to try at the next attempt.
@@ -74,7 +107,8 @@ impl Failover {
     /// From now on, `server` is to draw the tile. It is tried at once.
     pub fn assign(&mut self, server: Server, now: Duration) {
         self.server = Some(server);
-        self.unavailable = 0;
+        self.early_failures = 0;
+        self.unavailable_since = now;
         self.due = now;
     }
 
@@ -89,8 +123,8 @@ impl Failover {
         };
         match failure {
             Failure::Unavailable => {
-                self.unavailable += 1;
-                if self.unavailable == UNAVAILABLE_MAX {
+                if now.saturating_sub(self.unavailable_since) >= UNAVAILABLE_TIME {
+                    self.unavailable_since = now;
                     outcome.unfit = self.server.clone();
                 }
             }
@@ -99,7 +133,7 @@ impl Failover {
                 outcome.unfit = self.server.clone();
                 outcome.is_printed = is_new;
             }
-            Failure::NotNow => {}
+            Failure::NotNow => self.unavailable_since = now,
             Failure::Never => {
                 outcome.is_printed = true;
                 outcome.is_over = true;
@@ -129,10 +163,16 @@ mod tests {
     }
 
     impl Tile {
+        /// A tile that was drawn for a minute, before time 0.
         fn lost(server: Server) -> Tile {
+            let minute = Duration::from_secs(60);
+            let mut failover = Failover::new(Some(server), Duration::ZERO);
+            failover.lost(minute);
+            failover.due -= minute;
+            failover.unavailable_since -= minute;
             Tile {
                 now: Duration::ZERO,
-                failover: Failover::new(Some(server), Duration::ZERO),
+                failover,
                 requests: Vec::new(),
                 printed: Vec::new(),
             }
@@ -167,9 +207,11 @@ mod tests {
         let mut tile = Tile::lost(server("a"));
         tile.fails(Failure::Unavailable, "refused", 2_900);
         assert_eq!(tile.requests, []);
-        // It is tried for ever, and another one is requested once.
-        tile.fails(Failure::Unavailable, "refused", 60_000);
-        assert_eq!(tile.requests, [(3_000, "unix:@a".to_string())]);
+        // It is tried for ever. The mothership may forget requests, for example when the server
+        // registers again, so they are repeated.
+        tile.fails(Failure::Unavailable, "refused", 9_900);
+        let at = |times: [u64; 3]| times.map(|time| (time, "unix:@a".to_string())).to_vec();
+        assert_eq!(tile.requests, at([3_000, 6_000, 9_000]));
         assert_eq!(tile.printed, []);
     }
 
@@ -179,10 +221,10 @@ mod tests {
         tile.fails(Failure::Unavailable, "refused", 3_100);
         tile.failover.assign(server("b"), tile.now);
         assert_eq!(tile.failover.due(), Duration::from_millis(3_100));
-        tile.fails(Failure::Unavailable, "refused", 60_000);
+        tile.fails(Failure::Unavailable, "refused", 6_200);
         let requests = [
             (3_000, "unix:@a".to_string()),
-            (5_600, "unix:@b".to_string()),
+            (6_100, "unix:@b".to_string()),
         ];
         assert_eq!(tile.requests, requests);
     }
@@ -207,6 +249,45 @@ mod tests {
         assert_eq!((tile.requests.len(), tile.printed.len()), (0, 0));
         tile.fails(Failure::Never, "a fence", 90_000);
         assert_eq!(tile.printed, [(60_000, "a fence".to_string())]);
+    }
+
+    #[test]
+    fn a_host_that_is_off_is_reported_after_one_long_attempt() {
+        let mut tile = Tile::lost(server("a"));
+        let failed = |tile: &mut Tile, at: u64| {
+            let at = Duration::from_secs(at);
+            tile.failover.failed(Failure::Unavailable, "no route", at)
+        };
+        assert!(failed(&mut tile, 10).unfit.is_some());
+        // A renderer that cannot give a snapshot is not the fault of the server.
+        let now = Duration::from_secs(20);
+        tile.failover.failed(Failure::NotNow, "a query", now);
+        assert_eq!(failed(&mut tile, 21).unfit, None);
+    }
+
+    #[test]
+    fn a_server_that_fails_soon_after_each_snapshot_loses_its_tile() {
+        let second = Duration::from_secs(1);
+        let mut failover = Failover::new(Some(server("a")), Duration::ZERO);
+        let mut now = 60 * second;
+        let mut losses = |failover: &mut Failover, drew: Duration| {
+            failover.succeeded(now);
+            now += drew;
+            let unfit = failover.lost(now).unfit.is_some();
+            ((failover.due() - now).as_millis(), unfit)
+        };
+        let seen: Vec<_> = (0..7).map(|_| losses(&mut failover, second)).collect();
+        let pauses = [500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
+        let wanted = pauses.into_iter().enumerate();
+        assert!(seen
+            .into_iter()
+            .eq(wanted.map(|(n, pause)| (pause, n >= 2))));
+        // One that draws for a while, or another server, begins anew.
+        assert_eq!(losses(&mut failover, 10 * second), (500, false));
+        assert_eq!(losses(&mut failover, second), (500, false));
+        assert_eq!(losses(&mut failover, second), (1_000, false));
+        failover.assign(server("b"), Duration::ZERO);
+        assert_eq!(losses(&mut failover, second), (500, false));
     }
 
     #[test]

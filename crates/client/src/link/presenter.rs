@@ -63,11 +63,12 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
             .name("mgn-presenter".into())
             .spawn(move || {
                 let mut receiver = receiver;
+                let mut failover = session.failover(tile);
                 loop {
                     let why = run(tile, receiver, &presenter);
                     session.lose_renderer(tile, why);
                     lock(&presenter).leave(tile);
-                    let Some((sender, frames)) = session.succeed(tile) else {
+                    let Some((sender, frames)) = session.succeed(tile, &mut failover) else {
                         return;
                     };
                     lock(&presenter).join(tile, sender);

@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 const CONTROL_BYTES: usize = 64;
 
 pub struct Session {
+    /// When it began.
+    start: Instant,
     pub info: ServerInfo,
     /// Double buffered ones first, each in the server's order.
     pub formats: Vec<Format>,
@@ -94,6 +96,7 @@ impl Session {
     ) -> Session {
         let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
         Session {
+            start: Instant::now(),
             is_offset: is_divided.is_some_and(|wall| wall.is_offset(info.largest)),
             sorts: options.chain.sorts(),
             formats: formats(&info),
@@ -361,21 +364,31 @@ impl Session {
         ));
     }
 
+    /// How the renderer of `tile`, which draws now, is to be replaced.
+    pub fn failover(&self, tile: usize) -> Failover {
+        let server = renderers::server_of(&self.options, &self.assignments, tile);
+        Failover::new(server, self.start.elapsed())
+    }
+
     /// Waits until the server of `tile`, whose renderer is lost, or another one in its place is
     /// available, and lets it take over the tile. Returns the connection for its frames; none if no
     /// server ever can.
-    pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
-        let start = Instant::now();
+    pub fn succeed(&self, tile: usize, failover: &mut Failover) -> Option<(Sender, Receiver)> {
         let name = self.tile_name(tile);
-        let server = renderers::server_of(&self.options, &self.assignments, tile);
-        let mut failover = Failover::new(server, Duration::ZERO);
+        if let Some(server) = failover.lost(self.start.elapsed()).unfit {
+            self.assignments.say_unfit(tile, &server);
+        }
         let mut opened = None;
         loop {
-            let due = start + failover.due();
+            let due = self.start + failover.due();
             match self.assignments.wait(tile, failover.server(), due) {
-                Wait::End => return None,
+                Wait::End => {
+                    // The program may go on without renderers.
+                    self.assignments.say_settled(tile);
+                    return None;
+                }
                 Wait::Assigned(server) => {
-                    failover.assign(server, start.elapsed());
+                    failover.assign(server, self.start.elapsed());
                     opened = None;
                 }
                 Wait::TimeOver => {}
@@ -386,6 +399,7 @@ impl Session {
                 opened: still_opened,
             } = match self.try_successor(tile, failover.server()?, opened.take()) {
                 Ok(frames) => {
+                    failover.succeeded(self.start.elapsed());
                     self.assignments.say_settled(tile);
                     line(format_args!("tile {name} has a render server again"));
                     return Some(frames);
@@ -393,7 +407,7 @@ impl Session {
                 Err(failed) => failed,
             };
             opened = still_opened;
-            let outcome = failover.failed(failure, &why, start.elapsed());
+            let outcome = failover.failed(failure, &why, self.start.elapsed());
             if outcome.is_printed {
                 let yet = if outcome.is_over { "" } else { " yet" };
                 line(format_args!("no server takes over tile {name}{yet}: {why}"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
 
-use super::{Client, Core, Expected, Server, Standing};
+use super::{printable, Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, Stage, WallPlan};
 use crate::protocol::{
     End, Matched, Needs, Offer, Profile, Request, ServerLookup, TransportKind, Wanted, Whereabouts,
@@ -76,6 +76,7 @@ impl Core {
     }
 
     fn no_such_wall(&self, name: &str) -> String {
+        let name = printable(name);
         if self.walls.is_empty() {
             return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, for example 2x2");
         }

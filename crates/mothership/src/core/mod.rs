@@ -144,8 +144,14 @@ impl Core {
                 }
             }
             ToMothership::Holes(holes) => {
-                if let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) {
+                let client = self.clients.values_mut().find(|c| c.conn == conn);
+                if let Some(client) = client.filter(|client| client.holes != holes) {
+                    // What draws a tile again can draw it.
+                    let settled = client.holes & !holes;
                     client.holes = holes;
+                    client.unfit.retain(|(tile, _)| {
+                        settled.checked_shr(*tile).unwrap_or_default() & 1 == 0
+                    });
                     self.serve();
                 }
             }
@@ -355,8 +361,9 @@ impl Core {
         };
         let end = matched.ends.get(tile as usize);
         if let Some(end) = end.filter(|end| end.address == address) {
-            client.unfit.insert((tile, end.server.clone()));
-            self.serve();
+            if client.unfit.insert((tile, end.server.clone())) {
+                self.serve();
+            }
         }
     }
 

@@ -690,6 +690,31 @@ fn a_server_that_will_not_do_is_replaced() {
     assert_eq!(core.status(START).clients[0].tiles[1].server, "b");
 }
 
+/// A server that draws a tile again, after its client could not use it, may keep the tile.
+#[test]
+fn a_server_that_draws_again_will_do() {
+    let mut core = Core::new(&config(DESK));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    matches(&mut core, 3);
+    let say = |core: &mut Core, message| {
+        core.handle_message(Conn(3), message, START);
+        let said = said(core, 3).into_iter();
+        said.filter(|said| matches!(said, FromMothership::Instead { .. }))
+            .count()
+    };
+    let (tile, address) = (1, "unix:@b".into());
+    assert_eq!(say(&mut core, ToMothership::Holes(0b10)), 0);
+    assert_eq!(say(&mut core, ToMothership::Unfit { tile, address }), 0);
+    assert_eq!(say(&mut core, ToMothership::Holes(0)), 0);
+    server_comes(&mut core, 4, hello("d"));
+    // It is tried again before another one gets the tile.
+    assert_eq!(say(&mut core, ToMothership::Holes(0b10)), 0);
+    let (tile, address) = (1, "unix:@b".into());
+    assert_eq!(say(&mut core, ToMothership::Unfit { tile, address }), 1);
+}
+
 #[test]
 fn silence_is_death_and_a_beat_is_life() {
     let mut core = Core::new(&Config::default());

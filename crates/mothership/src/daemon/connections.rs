@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_fabric::admission::Refusals;
 use mgn_fabric::{Access, Caller, Incoming, Listener};
@@ -22,6 +22,9 @@ const CONNECTIONS_MAX: usize = 1000;
 const QUEUE: usize = 256;
 /// How soon threads see that they are to end.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// How long the other end of a connection that is closed may take to read what was sent last.
+const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
+const FAREWELL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The open connections, by their numbers.
 pub(super) struct Connections {
@@ -167,17 +170,42 @@ fn serve(
         Err(error) => return Ok(error.to_string()),
     };
     let (sender, mut receiver) = connection.split();
+    let sender = Arc::new(sender);
+    let telling = sender.clone();
     let tell = move || {
-        // Dropping the sender closes the connection, which the other end takes for a farewell.
         while let Ok(message) = inbox.recv() {
-            if sender.send(&protocol::encode(&message)).is_err() {
+            if telling.send(&protocol::encode(&message)).is_err() {
                 return;
             }
         }
     };
-    if let Err(error) = thread::Builder::new().name("telling".into()).spawn(tell) {
-        return Ok(error.to_string());
+    let telling = match thread::Builder::new().name("telling".into()).spawn(tell) {
+        Ok(telling) => telling,
+        Err(error) => return Ok(error.to_string()),
+    };
+    let why = receive(conn, &mut receiver, is_closed, events);
+    // What was sent last is to arrive, but an end that does not read it must not keep a thread and
+    // a socket that no longer count among the connections.
+    let limit = Instant::now() + FAREWELL_TIMEOUT;
+    while is_closed.load(Ordering::Relaxed) && !telling.is_finished() && Instant::now() < limit {
+        thread::sleep(FAREWELL_CHECK_INTERVAL);
     }
+    if !telling.is_finished() {
+        sender.hang_up();
+    }
+    why
+}
+
+/// Receives messages until the connection ends, and says why it did.
+///
+/// # Errors
+/// What was wrong with what it has sent.
+fn receive(
+    conn: Conn,
+    receiver: &mut mgn_fabric::Receiver,
+    is_closed: &AtomicBool,
+    events: &SyncSender<Event>,
+) -> Result<String, String> {
     loop {
         match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
             Ok(None) if is_closed.load(Ordering::Relaxed) => return Ok("it was closed".into()),
@@ -222,4 +250,61 @@ pub(super) fn listen(
     };
     let thread = thread::Builder::new().name("listener".into()).spawn(take);
     thread.map_err(Error::io("cannot start a thread"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_fabric::{Address, Transport};
+
+    const TIMEOUT: Duration = Duration::from_secs(30);
+    const MESSAGES: usize = 8;
+
+    /// The messages that a connection receives which is closed after [`MESSAGES`] long ones, if it
+    /// begins to read before the mothership has given it up, or after that.
+    fn received(name: &str, reads_late: bool) -> usize {
+        let address = Address::Unix(
+            std::env::temp_dir().join(format!("mgn-connections-{name}-{}", std::process::id())),
+        );
+        let listener = Listener::bind(&address, None).unwrap();
+        let (events, seen) = std::sync::mpsc::sync_channel(1);
+        let mut connections = Connections::default();
+        let conn = Conn(1);
+        let opening = protocol::encode(&Opening {
+            version: protocol::VERSION,
+        });
+        let client = thread::spawn(move || {
+            mgn_fabric::connect(&address, Transport::Unix, None, &opening, TIMEOUT).unwrap()
+        });
+        assert!(connections.add(conn, listener.accept().unwrap(), &events));
+        let (_sender, mut receiver) = client.join().unwrap().0.split();
+        for _ in 0..MESSAGES {
+            let long = "x".repeat(900 << 10);
+            assert!(connections.send(conn, FromMothership::Refused(long)));
+        }
+        connections.close(conn);
+        let ends = || {
+            let event = seen.recv_timeout(TIMEOUT).unwrap();
+            assert!(matches!(event, Event::Leaves(Conn(1), _)));
+        };
+        if reads_late {
+            ends();
+        }
+        let messages = std::iter::from_fn(|| receiver.recv(Some(TIMEOUT)).ok().flatten());
+        let count = messages.count();
+        if !reads_late {
+            ends();
+        }
+        count
+    }
+
+    #[test]
+    fn the_last_messages_of_a_closed_connection_arrive() {
+        assert_eq!(received("read", false), MESSAGES);
+    }
+
+    #[test]
+    fn a_closed_connection_is_given_up_if_nobody_reads_it() {
+        assert!(received("unread", true) < MESSAGES);
+    }
 }

@@ -16,8 +16,10 @@ use std::time::Duration;
 pub use wall::NoSuccessor;
 use wall::WallRenderers;
 
-/// How long a server may take to accept a connection.
+/// How long a server may take to accept a connection when the program begins.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a server that is to take over a tile. Meanwhile no other server is tried.
+const SUCCESSOR_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub enum Renderers {
     One(Renderer),
@@ -225,8 +227,12 @@ impl Successor {
         info: &ServerInfo,
         accepted: &Accepted,
     ) -> Result<Box<Successor>, NoSuccessor> {
-        let (welcome, commands, frames) = open_place(options, server, Some(tile as u32))
-            .map_err(|why| NoSuccessor::new(Failure::Unavailable, why))?;
+        // A file that this host cannot read is not the fault of the server.
+        let token = token(options, server).map_err(|why| NoSuccessor::new(Failure::NotNow, why))?;
+        let role = role_of(options, Some(tile as u32));
+        let opened = open(server, token.as_ref(), role, SUCCESSOR_CONNECT_TIMEOUT);
+        let (welcome, commands, frames) =
+            opened.map_err(|why| NoSuccessor::new(Failure::Unavailable, why))?;
         let unfit = |why| NoSuccessor::new(Failure::Unfit, format!("the server at {server} {why}"));
         if !is_same_driver(info, &welcome.info) {
             let other = &welcome.info.renderer;
@@ -349,7 +355,15 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
 
 fn answered(options: &Options, assignments: &Assignments) -> Result<Reached, String> {
     let places = places(options, assignments)?;
-    let open = |(server, tile): &(Server, Option<u32>)| open_place(options, server, *tile);
+    let open = |(server, tile): &(Server, Option<u32>)| {
+        let token = token(options, server)?;
+        open(
+            server,
+            token.as_ref(),
+            role_of(options, *tile),
+            CONNECT_TIMEOUT,
+        )
+    };
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(place)?],
         // At once, because each server starts a process.
@@ -437,9 +451,8 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
 /// frames.
 type Opened = (Welcome, Connection, (Sender, Receiver));
 
-/// Opens a session for a tile, or for a picture that is not divided.
-fn open_place(options: &Options, server: &Server, tile: Option<u32>) -> Result<Opened, String> {
-    let token = token(options, server)?;
+/// The role of a session that draws a tile, or a picture that is not divided.
+fn role_of(options: &Options, tile: Option<u32>) -> Role {
     let number = tile.unwrap_or(0) as usize;
     let wall = options.wall.as_ref();
     let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
@@ -447,18 +460,22 @@ fn open_place(options: &Options, server: &Server, tile: Option<u32>) -> Result<O
         let (wall, tile) = wall.alone(number);
         Shown { wall, tile }
     });
-    let role = session_role(tile, shown, options.window.clone());
-    open(server, token.as_ref(), role)
+    session_role(tile, shown, options.window.clone())
 }
 
-/// Opens both connections of a session.
-fn open(server: &Server, token: Option<&Token>, role: Role) -> Result<Opened, String> {
+/// Opens both connections of a session. The server may take `timeout` to accept each.
+fn open(
+    server: &Server,
+    token: Option<&Token>,
+    role: Role,
+    timeout: Duration,
+) -> Result<Opened, String> {
     let mut transport = server.transport.clone();
     let open = |role: Role, transport: &mut Transport| {
         let opening = opening(role)?;
         let connect = |transport: &Transport| {
             let transport = transport.clone();
-            mgn_fabric::connect(&server.address, transport, token, &opening, CONNECT_TIMEOUT)
+            mgn_fabric::connect(&server.address, transport, token, &opening, timeout)
         };
         let mut connected = connect(transport);
         if server.is_any_transport && matches!(connected, Err(Error::Forwarded(_))) {
