@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mgn_sys::peer::Credentials;
+use mgn_sys::Writable;
 
 use crate::block::Block;
 use crate::shm::ShmSender;
@@ -184,6 +185,17 @@ impl Reservation {
         // it, because `self` is borrowed exclusively. `bytes` is an ordinary slice and cannot
         // overlap it.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.room.ptr.add(offset), bytes.len()) }
+    }
+}
+
+// SAFETY: the memory is reserved until the value is dropped, or changed by a commit.
+unsafe impl Writable for Reservation {
+    fn ptr(&mut self) -> *mut u8 {
+        self.room.ptr
+    }
+
+    fn capacity(&self) -> usize {
+        self.room.capacity
     }
 }
 

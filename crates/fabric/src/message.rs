@@ -4,6 +4,8 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use mgn_sys::Readable;
+
 use crate::block::Block;
 use crate::shm::{Lane, Memory};
 use crate::stream::ReceivePool;
@@ -44,6 +46,17 @@ pub struct Segment<'a> {
     pub size: usize,
     /// The offset of the message in the segment.
     pub offset: usize,
+}
+
+// SAFETY: the memory stays mapped while the value lives.
+unsafe impl Readable for Message {
+    fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
 }
 
 impl Message {

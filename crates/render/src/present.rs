@@ -6,9 +6,10 @@ use crate::generated::driver::Gl;
 use crate::renderer::{RenderError, Renderer};
 use crate::surface::{is_both, SharedSurface};
 use crate::tile::{common, Rect};
-use mgn_fabric::Reservation;
-use mgn_wire::frames::{self, Header, Kind, HEADER};
+use mgn_sys::Writable;
+use mgn_wire::frames::{self, Header, Kind};
 use mgn_wire::{gl::*, Fault};
+use std::any::Any;
 use std::ffi::CStr;
 
 /// Where pictures go.
@@ -33,11 +34,41 @@ pub trait Pictures {
 }
 
 /// Memory that a picture is written to.
-pub enum Room {
-    /// A message to be: the header's bytes, then the picture's.
-    Message(Reservation),
-    /// Only the picture's bytes, for a receiver that encodes them.
-    Private(Vec<u8>),
+pub struct Room {
+    memory: Box<dyn Memory>,
+    /// The place of the picture's first byte.
+    offset: usize,
+}
+
+trait Memory: Writable {
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<T: Writable + 'static> Memory for T {
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl Room {
+    /// Room for a picture in `memory`, from `offset` on.
+    pub fn new(memory: impl Writable + 'static, offset: usize) -> Room {
+        Room {
+            memory: Box::new(memory),
+            offset,
+        }
+    }
+
+    /// The memory, in its type.
+    pub fn into_memory(self) -> Box<dyn Any> {
+        self.memory.into_any()
+    }
+
+    /// The place of a picture of `bytes` bytes. None if it does not fit.
+    fn place(&mut self, bytes: usize) -> Option<*mut u8> {
+        let room = self.memory.capacity().checked_sub(self.offset)?;
+        (bytes <= room).then(|| self.memory.ptr().wrapping_add(self.offset))
+    }
 }
 
 /// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no
@@ -253,13 +284,9 @@ impl Renderer {
             self.pace();
             return self.pictures.send_header(&done);
         };
-        let to = match &mut room {
-            Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
-                reservation.ptr().wrapping_add(HEADER)
-            }
-            Room::Private(buffer) if buffer.len() >= bytes => buffer.as_mut_ptr(),
-            _ => return Err(Fault::server("the room for a picture is too small")),
-        };
+        let to = room
+            .place(bytes)
+            .ok_or(Fault::server("the room for a picture is too small"))?;
         self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the utility context's pack
         // state (alignment 4, no skips) makes contiguous, and no pack buffer is ever bound in the

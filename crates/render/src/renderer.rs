@@ -14,7 +14,7 @@ use crate::present::{Pictures, Room, UtilityContext};
 use crate::seats::{Seats, SOLE};
 use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
-use mgn_fabric::Message;
+use mgn_sys::Readable;
 use mgn_wire::frames::Header;
 use mgn_wire::gl::{GL_BACK, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
@@ -541,12 +541,12 @@ impl Drop for Renderer {
 /// What the client must not have sent; the session ends with it.
 pub fn perform<C: Commands + ?Sized>(
     decoder: &mut Decoder,
-    message: &Message,
+    message: &impl Readable,
     to: &mut C,
     reply: &mut Reply,
     answer: impl FnMut(&mut C, u32, u16, &Reply) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    // SAFETY: a message's bytes can be read while it lives, and it is aligned to at least 8 bytes.
+    // SAFETY: this is what the trait guarantees.
     unsafe { decoder.message(message.as_ptr(), message.len(), to, reply, answer) }
 }
 

@@ -3,7 +3,7 @@
 use crate::answers::gone;
 use crate::tile::{Kept, Part, Screens, SharedScreens};
 use crate::watchdog::Activity;
-use mgn_fabric::Sender;
+use mgn_fabric::{Reservation, Sender};
 use mgn_render::{Pictures, Room};
 use mgn_wire::frames::{want, Encoding, Header, Kind, Release, HEADER};
 use mgn_wire::{End, Fault};
@@ -274,6 +274,27 @@ impl FramesEnd {
     }
 }
 
+/// Memory that a picture was written to.
+enum Written {
+    /// A message to be: the header's bytes, then the picture's.
+    Message(Reservation),
+    /// Only the picture's bytes, to be compressed or to be shown here.
+    Private(Vec<u8>),
+}
+
+impl Written {
+    fn of(room: Room) -> Result<Written, Fault> {
+        let memory = match room.into_memory().downcast() {
+            Ok(reservation) => return Ok(Written::Message(*reservation)),
+            Err(memory) => memory,
+        };
+        let pixels = memory
+            .downcast()
+            .map_err(|_| Fault::server("a picture came in memory that it was not given"))?;
+        Ok(Written::Private(*pixels))
+    }
+}
+
 impl FramesEnd {
     /// Whether the client is sent pictures that are wanted for this.
     fn is_sent(&self, want: u32) -> bool {
@@ -282,9 +303,9 @@ impl FramesEnd {
     }
 
     /// A copy of pixels, where they can be sent.
-    fn copy(&self, connection: &PictureConnection, pixels: &[u8]) -> Result<Room, Fault> {
+    fn copy(&self, connection: &PictureConnection, pixels: &[u8]) -> Result<Written, Fault> {
         if connection.compressor.is_some() {
-            return Ok(Room::Private(pixels.to_vec()));
+            return Ok(Written::Private(pixels.to_vec()));
         }
         let used = HEADER + pixels.len();
         let mut room = self
@@ -292,27 +313,27 @@ impl FramesEnd {
             .wait(|| connection.sender.reserve(used))
             .map_err(|e| gone(&e))?;
         room.write(HEADER, pixels);
-        Ok(Room::Message(room))
+        Ok(Written::Message(room))
     }
 }
 
 impl Pictures for FramesEnd {
     fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault> {
         if let Some(shown) = self.slot.shown.get().filter(|_| want & want::WALL != 0) {
-            return Ok(Some(Room::Private(shown.kept.room(bytes))));
+            return Ok(Some(Room::new(shown.kept.room(bytes), 0)));
         }
         if !self.is_sent(want) {
             return Ok(None);
         }
         let connection = self.connection()?;
         if connection.compressor.is_some() {
-            return Ok(Some(Room::Private(vec![0; bytes])));
+            return Ok(Some(Room::new(vec![0; bytes], 0)));
         }
         let reserved = self
             .activity
             .wait(|| connection.sender.reserve(HEADER + bytes));
         reserved
-            .map(|room| Some(Room::Message(room)))
+            .map(|room| Some(Room::new(room, HEADER)))
             .map_err(|e| gone(&e))
     }
 
@@ -325,8 +346,8 @@ impl Pictures for FramesEnd {
     ) -> Result<(), Fault> {
         let connection = self.connection()?;
         let shown = self.slot.shown.get().filter(|_| want & want::WALL != 0);
-        let (room, part) = match (shown, room) {
-            (Some(shown), Room::Private(pixels)) => {
+        let (room, part) = match (shown, Written::of(room)?) {
+            (Some(shown), Written::Private(pixels)) => {
                 let room = match self.is_sent(want) {
                     true => Some(self.copy(&connection, &pixels)?),
                     false => None,
@@ -360,7 +381,7 @@ impl Pictures for FramesEnd {
                 payload: 0,
                 ..header
             }),
-            Some(Room::Message(mut reservation)) => {
+            Some(Written::Message(mut reservation)) => {
                 self.activity.count_frame();
                 self.activity.wait(|| self.slot.report_finished())?;
                 reservation.write(0, &header.encode());
@@ -369,7 +390,7 @@ impl Pictures for FramesEnd {
                     .wait(|| connection.sender.commit(&mut reservation, used))
                     .map_err(|e| gone(&e))
             }
-            Some(Room::Private(pixels)) => {
+            Some(Written::Private(pixels)) => {
                 self.activity.count_frame();
                 self.activity
                     .wait(|| connection.post(CompressorInput::Picture(header, pixels)))
@@ -510,14 +531,14 @@ mod tests {
         };
         for frame in 0..6 {
             if frame % 2 == 0 {
-                let Some(Room::Private(mut pixels)) = end.room(want::WINDOW, 40_000).unwrap()
-                else {
+                let room = end.room(want::WINDOW, 40_000).unwrap().unwrap();
+                let Ok(Written::Private(mut pixels)) = Written::of(room) else {
                     panic!("a message of raw pixels")
                 };
                 pixels.fill(frame as u8);
                 let header = header(Kind::Picture, frame, 40_000);
-                end.send(want::WINDOW, &header, (100, 100), Room::Private(pixels))
-                    .unwrap();
+                let room = Room::new(pixels, 0);
+                end.send(want::WINDOW, &header, (100, 100), room).unwrap();
             } else {
                 end.send_header(&header(Kind::Done, frame, 0)).unwrap();
             }

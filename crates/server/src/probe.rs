@@ -49,7 +49,7 @@ struct DiscardPictures;
 
 impl Pictures for DiscardPictures {
     fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
-        Ok(Some(Room::Private(vec![0; bytes])))
+        Ok(Some(Room::new(vec![0; bytes], 0)))
     }
 
     fn send(&mut self, _: u32, _: &Header, _: (u32, u32), _: Room) -> Result<(), Fault> {

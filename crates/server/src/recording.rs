@@ -307,17 +307,16 @@ struct Frames(Rc<RefCell<View>>);
 
 impl Pictures for Frames {
     fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
-        Ok(Some(Room::Private(vec![0; bytes])))
+        Ok(Some(Room::new(vec![0; bytes], 0)))
     }
 
     fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
-        let Room::Private(pixels) = room else {
-            return Err(Fault::server(
-                "a picture came in memory that it was not given",
-            ));
-        };
+        let pixels: Box<Vec<u8>> = room
+            .into_memory()
+            .downcast()
+            .map_err(|_| Fault::server("a picture came in memory that it was not given"))?;
         let mut view = self.0.borrow_mut();
-        view.viewer.show(header, pixels).map_err(|why| {
+        view.viewer.show(header, *pixels).map_err(|why| {
             let fault = Fault::server(why.as_str());
             view.failed = Some(why);
             fault

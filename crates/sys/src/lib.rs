@@ -22,5 +22,5 @@ pub mod tcp;
 pub mod user;
 pub mod written;
 
-pub use memory::{Mapping, Protection};
+pub use memory::{Mapping, Protection, Readable, Writable};
 pub use written::Watched;

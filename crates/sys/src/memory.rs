@@ -6,6 +6,42 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+/// Bytes that are read through a pointer, because another process may write to them at the same
+/// time.
+///
+/// # Safety
+/// While the value lives, [`Readable::len`] bytes at [`Readable::as_ptr`], which is aligned to 8
+/// bytes, can be read.
+pub unsafe trait Readable {
+    fn as_ptr(&self) -> *const u8;
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "nobody asks whether it is empty"
+    )]
+    fn len(&self) -> usize;
+}
+
+/// Memory that is written through a pointer, because another process may see it.
+///
+/// # Safety
+/// While the value lives and is not changed otherwise, [`Writable::capacity`] bytes at
+/// [`Writable::ptr`] can be written, and nothing else in this process uses them.
+pub unsafe trait Writable {
+    fn ptr(&mut self) -> *mut u8;
+    fn capacity(&self) -> usize;
+}
+
+// SAFETY: a vector's bytes are its own.
+unsafe impl Writable for Vec<u8> {
+    fn ptr(&mut self) -> *mut u8 {
+        self.as_mut_ptr()
+    }
+
+    fn capacity(&self) -> usize {
+        self.len()
+    }
+}
+
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 

@@ -28,16 +28,14 @@ struct Kept(Rc<RefCell<VecDeque<Picture>>>);
 
 impl Pictures for Kept {
     fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
-        Ok(Some(Room::Private(vec![0; bytes])))
+        Ok(Some(Room::new(vec![0; bytes], 0)))
     }
 
     fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
-        let Room::Private(pixels) = room else {
-            unreachable!()
-        };
+        let pixels = room.into_memory().downcast().unwrap();
         self.0.borrow_mut().push_back(Picture {
             header: *header,
-            pixels,
+            pixels: *pixels,
         });
         Ok(())
     }
