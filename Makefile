@@ -165,10 +165,12 @@ install: build
 
 # The files that help texts and manual pages mention, and the files that these mention.
 install-docs:
-	install -d "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples" "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures"
+	for folder in design examples pictures; do install -d "$(DESTDIR)$(PREFIX)/share/doc/manganese/$$folder" || exit; done
 	install -m644 *.md LICENSE-* docs/*.md docs/*.html docs/*.json "$(DESTDIR)$(PREFIX)/share/doc/manganese/"
-	@# All lie in one folder there.
+	install -m644 docs/design/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/design/"
+	@# README and its like lie beside the pages there.
 	sed -i -e 's|](docs/|](|g' -e 's|](\.\./\([A-Z]*\.md\)|](\1|g' "$(DESTDIR)$(PREFIX)/share/doc/manganese/"*.md
+	sed -i -e 's|](\.\./\.\./\([A-Z]*\.md\)|](../\1|g' "$(DESTDIR)$(PREFIX)/share/doc/manganese/design/"*.md
 	install -m644 docs/examples/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples/"
 	install -m644 docs/pictures/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures/"
 	@# As `make site` has made it.

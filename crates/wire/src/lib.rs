@@ -1,8 +1,8 @@
 //! The command stream: how OpenGL's commands are written into messages and read out of them.
 //!
-//! Records and messages are laid out as ARCHITECTURE.md says. `Encoder` writes them (the client),
-//! `Decoder` reads them and calls the `Commands` trait (the server). Nothing here does I/O, and
-//! nothing trusts what it reads.
+//! Records and messages are laid out as docs/design/stream.md says. `Encoder` writes them (the
+//! client), `Decoder` reads them and calls the `Commands` trait (the server). Nothing here does
+//! I/O, and nothing trusts what it reads.
 
 pub mod debug;
 pub mod decode;

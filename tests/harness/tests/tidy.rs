@@ -212,9 +212,12 @@ fn readme_links_lead_somewhere() {
 #[test]
 fn the_site_has_every_page() {
     let summary = fs::read_to_string(root().join("docs/site/SUMMARY.md")).unwrap();
-    let docs = fs::read_dir(root().join("docs")).unwrap().flatten();
-    let missing = docs
-        .map(|entry| format!("docs/{}", entry.file_name().to_string_lossy()))
+    let pages = |folder: &'static str| {
+        let pages = fs::read_dir(root().join(folder)).unwrap().flatten();
+        pages.map(move |page| format!("{folder}/{}", page.file_name().to_string_lossy()))
+    };
+    let missing = pages("docs")
+        .chain(pages("docs/design"))
         .filter(|name| name.ends_with(".md") && !summary.contains(&format!("]({name})")))
         .map(|name| format!("docs/site/SUMMARY.md does not list {name}"));
     fail_with(missing.collect());

@@ -18,7 +18,8 @@ fn pages() -> Vec<PathBuf> {
         "python/README.md",
     ];
     let mut pages: Vec<PathBuf> = others.iter().map(|page| root.join(page)).collect();
-    let docs = std::fs::read_dir(root.join("docs")).unwrap();
+    let folders = ["docs", "docs/design"].map(|folder| std::fs::read_dir(root.join(folder)));
+    let docs = folders.into_iter().flat_map(|folder| folder.unwrap());
     let docs = docs.map(|entry| entry.unwrap().path());
     pages.extend(docs.filter(|path| path.extension().is_some_and(|kind| kind == "md")));
     pages.sort();
