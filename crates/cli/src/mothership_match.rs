@@ -37,7 +37,7 @@ pub fn request(
     let program = Path::new(program).file_name().unwrap_or(program);
     let mut request = Request::new(wanted_tiles(&flags.wall)?, &program.to_string_lossy());
     request.needs = flags.needs.clone().unwrap_or_default();
-    request.way = match &flags.transport {
+    request.transport = match &flags.transport {
         None => None,
         Some(Transport::Shm) => Some(TransportKind::Shm),
         Some(Transport::Unix) => Some(TransportKind::Unix),

@@ -642,7 +642,7 @@ fn hosts_apart_are_joined_by_tcp() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert_eq!(
-        (tile.way, tile.address.as_str()),
+        (tile.transport, tile.address.as_str()),
         (protocol::TransportKind::Tcp, "tls:10.9.0.2:7500")
     );
     // Which ends the program too.

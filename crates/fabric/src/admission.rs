@@ -339,7 +339,7 @@ impl Refusals {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const TIMEOUT: Duration = Duration::from_secs(5);
     const MS: Duration = Duration::from_millis(1);
 
     fn v4(last: u8) -> Source {
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn nobody_is_dropped_while_there_are_places() {
-        let mut places = Admission::new(1000, PATIENCE);
+        let mut places = Admission::new(1000, TIMEOUT);
         let now = Instant::now();
         for _ in 0..10 {
             let all: Vec<_> = (0..1000).map(|_| places.admit(v4(1), now)).collect();
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn the_source_that_holds_the_most_gives_up_a_place() {
-        let mut places = Admission::new(64, PATIENCE);
+        let mut places = Admission::new(64, TIMEOUT);
         let now = Instant::now();
         // Connections from other sources stay, whatever one source does.
         let (honest, _) = places.admit(v4(1), now);
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn chance_decides_within_a_source_and_those_who_proceed_come_first() {
-        let mut places = Admission::new(64, PATIENCE);
+        let mut places = Admission::new(64, TIMEOUT);
         let mut now = Instant::now();
         // An honest connection takes 300 ms, while its source opens 300 others per second. If the
         // oldest were dropped, it would always be pushed out.
@@ -412,7 +412,7 @@ mod tests {
         // With random choice, (63/64)^90 of them stay, which is 24 %.
         assert!((50..200).contains(&stayed), "{stayed} of 400");
         // If some connections have been idle for long, only those are dropped.
-        let mut places = Admission::new(64, PATIENCE);
+        let mut places = Admission::new(64, TIMEOUT);
         for _ in 0..64 {
             places.admit(v4(1), now);
         }
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn memory_takes_places() {
-        let mut places = Admission::new(64, PATIENCE);
+        let mut places = Admission::new(64, TIMEOUT);
         let now = Instant::now();
         let (honest, _) = places.admit(v4(1), now);
         for _ in 0..1000 {
@@ -442,7 +442,7 @@ mod tests {
         assert!(places.pending.len() < 16);
         assert!(places.evict(now).is_some_and(|out| out != honest));
         // A connection that alone exceeds the limit is dropped.
-        let mut places = Admission::new(4, PATIENCE);
+        let mut places = Admission::new(4, TIMEOUT);
         let (number, _) = places.admit(v4(1), now);
         assert_eq!(places.resize(number, 5, now), [number]);
         assert_eq!(places.evict(now), None);
@@ -450,15 +450,15 @@ mod tests {
 
     #[test]
     fn time_runs_from_the_beginning_whatever_is_said() {
-        let mut places = Admission::new(64, PATIENCE);
+        let mut places = Admission::new(64, TIMEOUT);
         let start = Instant::now();
         let (first, _) = places.admit(v4(1), start);
         let (second, _) = places.admit(v4(1), start + MS);
         places.step(first, start + 4999 * MS);
         assert!(places.expire(start + 4999 * MS).is_empty());
-        assert_eq!(places.poll_timeout(), Some(start + PATIENCE));
-        assert_eq!(places.expire(start + PATIENCE), [first]);
-        assert_eq!(places.expire(start + 2 * PATIENCE), [second]);
+        assert_eq!(places.poll_timeout(), Some(start + TIMEOUT));
+        assert_eq!(places.expire(start + TIMEOUT), [first]);
+        assert_eq!(places.expire(start + 2 * TIMEOUT), [second]);
         assert_eq!(places.poll_timeout(), None);
     }
 

@@ -284,7 +284,7 @@ mod tests {
     use crate::wait::ready;
     use crate::{connect, Config, Connection, Transport};
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn token() -> Token {
         "0123456789abcdef".repeat(4).parse().unwrap()
@@ -326,7 +326,7 @@ mod tests {
     fn joined(listener: &Listener, address: &Address) -> [Connection; 2] {
         thread::scope(|scope| {
             let client =
-                || connect::connect(address, Transport::Tcp, Some(&token()), b"me", PATIENCE);
+                || connect::connect(address, Transport::Tcp, Some(&token()), b"me", TIMEOUT);
             let client = scope.spawn(client);
             let incoming = listener.accept().unwrap();
             assert_eq!(incoming.opening(), b"me");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     fn refusal(address: &Address, token: &Token) -> Error {
-        connect::connect(address, Transport::Tcp, Some(token), b"", PATIENCE).unwrap_err()
+        connect::connect(address, Transport::Tcp, Some(token), b"", TIMEOUT).unwrap_err()
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
                         let message = vec![number as u8; 250_000];
                         for _ in 0..4 {
                             from.send(&message).unwrap();
-                            let got = to.recv(Some(PATIENCE)).unwrap().unwrap();
+                            let got = to.recv(Some(TIMEOUT)).unwrap().unwrap();
                             assert_eq!(got.to_vec(), message);
                         }
                     }
@@ -362,14 +362,14 @@ mod tests {
                 let mut server = server.split();
                 drop(client);
                 assert!(matches!(
-                    server.1.recv(Some(PATIENCE)),
+                    server.1.recv(Some(TIMEOUT)),
                     Err(Error::Closed(_))
                 ));
                 let [client, server] = joined(&listener, &address);
                 let mut client = client.split();
                 drop(server);
                 assert!(matches!(
-                    client.1.recv(Some(PATIENCE)),
+                    client.1.recv(Some(TIMEOUT)),
                     Err(Error::Closed(_))
                 ));
             }
@@ -430,7 +430,7 @@ mod tests {
     fn little_is_kept_for_a_client_that_does_not_read() {
         let (listener, target) = plain();
         let address = behind(&relay("tcp", &[("flood", &target)]), "flood");
-        let deadline = Deadline::after(Some(PATIENCE));
+        let deadline = Deadline::after(Some(TIMEOUT));
         let client = connect::reach(&address, Some(&token()), &deadline).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         server.set_nonblocking(true).unwrap();

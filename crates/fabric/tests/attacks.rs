@@ -41,7 +41,7 @@ fn serve(scheme: &str) -> Address {
 }
 
 fn come_in(address: &Address) {
-    let (_, welcome) = connect(address, Transport::Tcp, Some(&token()), b"", PATIENCE).unwrap();
+    let (_, welcome) = connect(address, Transport::Tcp, Some(&token()), b"", TIMEOUT).unwrap();
     assert_eq!(welcome, b"hi");
 }
 

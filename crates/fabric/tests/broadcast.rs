@@ -13,7 +13,7 @@ fn join(kind: &Kind, listener: &Listener) -> Connection {
     let token = kind.token();
     let transport = kind.transport.clone();
     let (connection, welcome) =
-        connect(listener.address(), transport, token.as_ref(), b"", PATIENCE).unwrap();
+        connect(listener.address(), transport, token.as_ref(), b"", TIMEOUT).unwrap();
     assert_eq!(welcome, b"welcome");
     connection
 }
@@ -32,7 +32,7 @@ fn gather(kind: &Kind, config: &Config, count: usize) -> (Broadcast, Vec<Connect
 fn add(kind: &Kind, listener: &Listener, writer: &mut Broadcast) -> Connection {
     thread::scope(|scope| {
         let reader = scope.spawn(|| join(kind, listener));
-        let incoming = listener.accept_timeout(PATIENCE).unwrap().unwrap();
+        let incoming = listener.accept_timeout(TIMEOUT).unwrap().unwrap();
         writer.accept(incoming, b"welcome").unwrap();
         reader.join().unwrap()
     })
@@ -55,7 +55,7 @@ fn every_reader_gets_every_message() {
                         let mut held = Vec::new();
                         for i in 0..2000 {
                             let which = format!("{kind}: message {i} to reader {at} of {count}");
-                            let message = receiver.recv(Some(PATIENCE)).unwrap();
+                            let message = receiver.recv(Some(TIMEOUT)).unwrap();
                             let message = message.unwrap_or_else(|| panic!("{which} is late"));
                             assert!(message.to_vec() == pattern(i, length(i)), "{which}");
                             // One reader is slow, and one keeps a message for a while. It has space
@@ -71,7 +71,7 @@ fn every_reader_gets_every_message() {
                         }
                         drop(held);
                         assert!(matches!(
-                            receiver.recv(Some(PATIENCE)),
+                            receiver.recv(Some(TIMEOUT)),
                             Err(Error::Closed(_))
                         ));
                     });
@@ -99,7 +99,7 @@ fn a_slow_reader_slows_the_writer() {
         });
         // There are only four chunks.
         for i in 0..4 {
-            let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             assert!(message.to_vec() == pattern(i, 8000));
         }
         assert!(receiver
@@ -110,12 +110,12 @@ fn a_slow_reader_slows_the_writer() {
         let (_sender, mut late) = slow.split();
         scope.spawn(move || {
             for i in 0..50 {
-                let message = late.recv(Some(PATIENCE)).unwrap().unwrap();
+                let message = late.recv(Some(TIMEOUT)).unwrap().unwrap();
                 assert!(message.to_vec() == pattern(i, 8000));
             }
         });
         for i in 4..50 {
-            let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             assert!(message.to_vec() == pattern(i, 8000));
         }
     });
@@ -133,13 +133,13 @@ fn readers_come_and_go() {
         for i in 0..40 {
             writer.send(&pattern(i, 100)).unwrap();
         }
-        let first_message = first.recv(Some(PATIENCE)).unwrap().unwrap();
+        let first_message = first.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(first_message.to_vec(), b"to the first");
         drop((first_message, first, first_sender));
         thread::scope(|scope| {
             scope.spawn(move || {
                 for i in (0..40).chain(0..200) {
-                    let message = second.recv(Some(PATIENCE)).unwrap().unwrap();
+                    let message = second.recv(Some(TIMEOUT)).unwrap().unwrap();
                     let len = if message.len() == 100 { 100 } else { 8000 };
                     assert!(message.to_vec() == pattern(i, len));
                 }
@@ -164,7 +164,7 @@ fn readers_come_and_go() {
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
-    let joined = connect(&part.address, part.kind.transport, None, b"", PATIENCE).unwrap();
+    let joined = connect(&part.address, part.kind.transport, None, b"", TIMEOUT).unwrap();
     ready("");
     thread::sleep(Duration::from_secs(60));
     drop(joined);
@@ -176,13 +176,13 @@ fn a_reader_that_dies_is_dropped_and_the_others_go_on() {
     let mut writer = Broadcast::new(&small()).unwrap();
     let (_sender, mut receiver) = add(&ABSTRACT, &listener, &mut writer).split();
     let dying = Other::spawn("reader", &ABSTRACT, listener.address(), Apart::default());
-    let incoming = listener.accept_timeout(PATIENCE).unwrap().unwrap();
+    let incoming = listener.accept_timeout(TIMEOUT).unwrap().unwrap();
     writer.accept(incoming, b"").unwrap();
     dying.news().expect("it has joined");
     thread::scope(|scope| {
         let reading = scope.spawn(move || {
             for i in 0..100 {
-                let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                 assert!(message.to_vec() == pattern(i, 8000));
             }
         });

@@ -58,14 +58,14 @@ fn every_size_arrives_in_order(kind: &Kind) {
         });
         scope.spawn(|| {
             for (number, size) in sizes.iter().enumerate() {
-                let message = from_server.recv(Some(PATIENCE)).unwrap().unwrap();
+                let message = from_server.recv(Some(TIMEOUT)).unwrap().unwrap();
                 assert_eq!(message.as_ptr() as usize % 8, 0);
                 assert_eq!(message.to_vec(), pattern(number + 1, *size));
                 assert_eq!(message.segment().is_some(), kind.is_shm());
             }
         });
         for (number, size) in sizes.iter().enumerate() {
-            let message = from_client.recv(Some(PATIENCE)).unwrap().unwrap();
+            let message = from_client.recv(Some(TIMEOUT)).unwrap().unwrap();
             assert_eq!(message.len(), *size);
             assert_eq!(message.to_vec(), pattern(number, *size));
         }
@@ -90,7 +90,7 @@ fn the_default_sizes_carry_full_chunks(kind: &Kind) {
             }
         });
         for number in 0..200 {
-            let bytes = receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec();
+            let bytes = receiver.recv(Some(TIMEOUT)).unwrap().unwrap().to_vec();
             assert_eq!(bytes.len(), (256 << 10) - 4 - number % 3);
             assert!(bytes[..100].iter().all(|byte| *byte == number as u8));
             assert!(bytes[bytes.len() - 4..]
@@ -116,7 +116,7 @@ fn several_messages_share_a_reservation(kind: &Kind) {
     }
     drop(reservation);
     for number in 0..10 {
-        let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+        let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(message.to_vec(), pattern(number, 100));
     }
 }
@@ -134,7 +134,7 @@ fn releases_may_come_in_any_order_from_any_thread(kind: &Kind) {
         });
         let mut held = VecDeque::new();
         for number in 0..3000 {
-            let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             held.push_back((number, message));
             // Two messages fit even if each of them needs a chunk.
             if held.len() == 3 {
@@ -165,7 +165,7 @@ fn threads_reserve_at_once_and_messages_stay_whole(kind: &Kind) {
         }
         let mut next = [0; THREADS];
         for _ in 0..THREADS * 500 {
-            let bytes = receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec();
+            let bytes = receiver.recv(Some(TIMEOUT)).unwrap().unwrap().to_vec();
             let id = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
             let (thread, number) = (id / 1000, id % 1000);
             assert_eq!(number, next[thread], "each thread's messages stay in order");
@@ -182,7 +182,7 @@ fn a_sender_waits_for_credit_and_goes_on(kind: &Kind) {
     // the next attempt gives it twice the time.
     while !has_waited_for_credit(kind, time) {
         time *= 2;
-        assert!(time < PATIENCE, "the sender has not waited");
+        assert!(time < TIMEOUT, "the sender has not waited");
     }
 }
 
@@ -207,7 +207,7 @@ fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
         );
         let mut held = VecDeque::new();
         for number in 0..count {
-            held.push_back((number, receiver.recv(Some(PATIENCE)).unwrap().unwrap()));
+            held.push_back((number, receiver.recv(Some(TIMEOUT)).unwrap().unwrap()));
             if held.len() == 2 {
                 let (number, message) = held.pop_front().unwrap();
                 assert_eq!(message.to_vec(), vec![number as u8; 8192]);
@@ -231,9 +231,9 @@ fn long_messages_to_the_client(kind: &Kind) {
             }
         });
         for number in 0..12 {
-            let short = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let short = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             assert_eq!(short.to_vec(), pattern(number, 10));
-            let long = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let long = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             if let Some(segment) = long.segment() {
                 assert!(segment.offset + long.len() <= segment.size);
             }
@@ -245,7 +245,7 @@ fn long_messages_to_the_client(kind: &Kind) {
     thread::scope(|scope| {
         scope.spawn(|| (0..20).for_each(|number| sender.send(&vec![number; 3 << 20]).unwrap()));
         for number in 0..20 {
-            let picture = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let picture = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             segments.extend(picture.segment().map(|segment| segment.id));
             assert!(picture.to_vec() == vec![number; 3 << 20]);
         }
@@ -278,13 +278,13 @@ fn a_dropped_peer_is_noticed_while_receiving(kind: &Kind) {
         };
         let (_sender, mut receiver) = stays.split();
         thread::scope(|scope| {
-            let waiting = scope.spawn(move || receiver.recv(Some(PATIENCE)));
+            let waiting = scope.spawn(move || receiver.recv(Some(TIMEOUT)));
             thread::sleep(Duration::from_millis(30));
             let start = Instant::now();
             drop(goes);
             let error = waiting.join().unwrap().unwrap_err();
             assert!(matches!(error, Error::Closed(_)), "{error}");
-            assert!(start.elapsed() < PATIENCE);
+            assert!(start.elapsed() < TIMEOUT);
         });
     }
 }
@@ -309,7 +309,7 @@ fn a_dropped_peer_is_noticed_while_sending(kind: &Kind) {
             drop(goes);
             let error = sending.join().unwrap();
             assert!(matches!(error, Error::Closed(_)), "{error}");
-            assert!(start.elapsed() < PATIENCE);
+            assert!(start.elapsed() < TIMEOUT);
         });
     }
 }
@@ -323,12 +323,12 @@ fn what_was_sent_before_closing_arrives(kind: &Kind) {
     drop((sender, receiver));
     let (_keep, mut receiver) = server.split();
     for number in 0..3 {
-        let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+        let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(message.to_vec(), pattern(number, 5000));
     }
     for _ in 0..2 {
         assert!(matches!(
-            receiver.recv(Some(PATIENCE)),
+            receiver.recv(Some(TIMEOUT)),
             Err(Error::Closed(_))
         ));
     }
@@ -339,16 +339,16 @@ fn receiving_times_out(kind: &Kind) {
     let ((sender, _keep), (_keep_too, mut receiver)) = (client.split(), server.split());
     let start = Instant::now();
     assert!(receiver.recv(Some(Duration::ZERO)).unwrap().is_none());
-    assert!(start.elapsed() < PATIENCE);
+    assert!(start.elapsed() < TIMEOUT);
     assert!(receiver
         .recv(Some(Duration::from_millis(40)))
         .unwrap()
         .is_none());
     assert!(start.elapsed() >= Duration::from_millis(40));
-    assert!(start.elapsed() < PATIENCE);
+    assert!(start.elapsed() < TIMEOUT);
     sender.send(b"late").unwrap();
     assert_eq!(
-        receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec(),
+        receiver.recv(Some(TIMEOUT)).unwrap().unwrap().to_vec(),
         b"late"
     );
 }
@@ -359,12 +359,12 @@ fn halves_close_apart(kind: &Kind) {
     let (to_client, mut from_client) = server.split();
     drop(sender);
     assert!(matches!(
-        from_client.recv(Some(PATIENCE)),
+        from_client.recv(Some(TIMEOUT)),
         Err(Error::Closed(_))
     ));
     to_client.send(b"still here").unwrap();
     assert_eq!(
-        receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec(),
+        receiver.recv(Some(TIMEOUT)).unwrap().unwrap().to_vec(),
         b"still here"
     );
 }

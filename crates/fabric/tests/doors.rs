@@ -27,7 +27,7 @@ fn try_connect(
 ) -> Result<Vec<u8>, Error> {
     let address = listener.address().clone();
     thread::scope(|scope| {
-        let client = scope.spawn(move || connect(&address, transport, token, b"", PATIENCE));
+        let client = scope.spawn(move || connect(&address, transport, token, b"", TIMEOUT));
         serve(listener);
         client.join().unwrap().map(|(_, welcome)| welcome)
     })
@@ -67,14 +67,14 @@ fn a_connection_may_be_made_for_another_process() {
                     for number in 0..20 {
                         sender.send(&pattern(number, 1000)).unwrap();
                     }
-                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                     assert_eq!(message.to_vec(), b"thanks");
                     // Keep the connection until the other end has read everything.
-                    let _ = receiver.recv(Some(PATIENCE));
+                    let _ = receiver.recv(Some(TIMEOUT));
                 });
                 let token = kind.token();
                 let (socket, bytes) =
-                    connect_for_another(&address, token.as_ref(), b"hello", PATIENCE).unwrap();
+                    connect_for_another(&address, token.as_ref(), b"hello", TIMEOUT).unwrap();
                 thread::sleep(Duration::from_millis(pause));
                 for wrong in [&bytes[..1], &bytes[..20], &[9; 100]] {
                     let copy = socket.try_clone().unwrap();
@@ -82,7 +82,7 @@ fn a_connection_may_be_made_for_another_process() {
                 }
                 let (sender, mut receiver) = take_over(socket, &bytes, &address).unwrap().split();
                 for number in 0..20 {
-                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                     assert_eq!(message.to_vec(), pattern(number, 1000));
                 }
                 sender.send(b"thanks").unwrap();
@@ -101,7 +101,7 @@ fn a_wrong_token_opens_nothing() {
         let (address, wrong) = (listener.address(), Token::generate());
         let error = thread::scope(|scope| {
             let transport = address.transport();
-            let connect = || connect(address, transport, Some(&wrong), b"", PATIENCE);
+            let connect = || connect(address, transport, Some(&wrong), b"", TIMEOUT);
             let client = scope.spawn(connect);
             lets_nobody_in(&listener, &client);
             client.join().unwrap().unwrap_err()
@@ -185,7 +185,7 @@ fn forwarded_sockets_are_recognised() {
         let incoming = listener.accept().unwrap();
         let _ = incoming.accept(b"hello", &Config::default());
     };
-    let connect = |transport| connect(&forwarded, transport, None, b"", PATIENCE);
+    let connect = |transport| connect(&forwarded, transport, None, b"", TIMEOUT);
     let error = thread::scope(|scope| {
         scope.spawn(|| come_in(&listener));
         connect(Transport::Shm).unwrap_err()
@@ -213,16 +213,16 @@ fn addresses_and_transports_must_fit() {
         (&tcp, Transport::Shm),
         (&tcp, Transport::Unix),
     ] {
-        let error = connect(address, transport, Some(&token), b"", PATIENCE).unwrap_err();
+        let error = connect(address, transport, Some(&token), b"", TIMEOUT).unwrap_err();
         assert!(matches!(error, Error::Address { .. }), "{error}");
     }
     for (address, transport) in [(&unix, Transport::Shm), (&tcp, Transport::Tcp)] {
-        let error = connect(address, transport, Some(&token), b"", PATIENCE).unwrap_err();
+        let error = connect(address, transport, Some(&token), b"", TIMEOUT).unwrap_err();
         assert!(matches!(error, Error::Unreachable { .. }), "{error}");
         assert!(error.to_string().contains(&address.to_string()), "{error}");
     }
     let nowhere: Address = "unix:/no/such/socket".parse().unwrap();
-    let error = connect(&nowhere, Transport::Shm, None, b"", PATIENCE).unwrap_err();
+    let error = connect(&nowhere, Transport::Shm, None, b"", TIMEOUT).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
 }
 
@@ -282,7 +282,7 @@ fn strangers_are_told_apart() {
                 let (mut socket, _) = stranger.accept().unwrap();
                 socket.write_all(answer).unwrap();
             });
-            let error = connect(&address, Transport::Tcp, Some(&token), b"", PATIENCE).unwrap_err();
+            let error = connect(&address, Transport::Tcp, Some(&token), b"", TIMEOUT).unwrap_err();
             match answer.first() {
                 Some(b'H') => assert!(matches!(error, Error::NotManganese(_)), "{error}"),
                 _ => assert!(matches!(error, Error::Closed(_)), "{error}"),
@@ -418,7 +418,7 @@ fn a_client_that_was_handed_on_is_not_watched_any_more() {
         thread::scope(|scope| {
             let client = scope.spawn(|| {
                 let (transport, token) = (kind.transport.clone(), token.as_ref());
-                let (connection, _) = connect(&address, transport, token, b"", PATIENCE).unwrap();
+                let (connection, _) = connect(&address, transport, token, b"", TIMEOUT).unwrap();
                 let (sender, receiver) = connection.split();
                 sender.send(&[1; 100]).unwrap();
                 (sender, receiver)
@@ -446,7 +446,7 @@ fn a_client_that_left_is_noticed() {
     let mut stay = SHORT;
     while !is_seen_to_leave(stay) {
         stay *= 2;
-        assert!(stay < PATIENCE, "it always leaves before it is accepted");
+        assert!(stay < TIMEOUT, "it always leaves before it is accepted");
     }
 }
 

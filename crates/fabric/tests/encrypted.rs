@@ -87,8 +87,7 @@ fn carry(
 /// The error of a client that the server does not accept.
 fn refused(listener: &Listener, address: &Address, token: &Token) -> Error {
     thread::scope(|scope| {
-        let client =
-            scope.spawn(|| connect(address, Transport::Tcp, Some(token), SECRET, PATIENCE));
+        let client = scope.spawn(|| connect(address, Transport::Tcp, Some(token), SECRET, TIMEOUT));
         lets_nobody_in(listener, &client);
         client.join().unwrap().unwrap_err()
     })
@@ -106,16 +105,16 @@ fn talk(kind: &Kind) -> bool {
             assert_eq!(incoming.opening(), SECRET);
             let server = incoming.accept(SECRET, &small()).unwrap();
             let (sender, mut receiver) = server.split();
-            let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+            let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             sender.send(&message.to_vec()).unwrap();
         });
         let token = kind.token();
         let (client, welcome) =
-            connect(&address, Transport::Tcp, token.as_ref(), SECRET, PATIENCE).unwrap();
+            connect(&address, Transport::Tcp, token.as_ref(), SECRET, TIMEOUT).unwrap();
         assert_eq!(welcome, SECRET);
         let (sender, mut receiver) = client.split();
         sender.send(SECRET).unwrap();
-        let back = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+        let back = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(back.to_vec(), SECRET);
     });
     between.has_heard(SECRET)
@@ -141,7 +140,7 @@ fn who_listens_between_endpoints_learns_nothing() {
             let token = kind.token();
             let (address, transport) = (&between.address, &Transport::Tcp);
             let here = one
-                .connect(address, transport, token.as_ref(), SECRET, PATIENCE)
+                .connect(address, transport, token.as_ref(), SECRET, TIMEOUT)
                 .unwrap();
             let there = there.join().unwrap();
             for len in [SECRET.len(), 3_000_000] {
@@ -243,7 +242,7 @@ fn what_was_changed_on_its_way_is_refused() {
             assert_eq!(welcome, b"welcome", "byte {at}");
             let (_sender, mut receiver) = client.split();
             let error = loop {
-                match receiver.recv(Some(PATIENCE)) {
+                match receiver.recv(Some(TIMEOUT)) {
                     Ok(Some(message)) => {
                         let bytes = message.to_vec();
                         assert!(bytes.iter().all(|byte| *byte == bytes[0]), "byte {at}");
@@ -289,7 +288,7 @@ fn garbage_is_one_clear_error() {
                 let _ = client.shutdown(Shutdown::Write);
                 let _ = client.read_to_end(&mut Vec::new());
             });
-            let error = connect(&address, Transport::Tcp, Some(&token), b"", PATIENCE).unwrap_err();
+            let error = connect(&address, Transport::Tcp, Some(&token), b"", TIMEOUT).unwrap_err();
             let is_clear = matches!(
                 error,
                 Error::NotManganese(_) | Error::Auth(_) | Error::Closed(_)

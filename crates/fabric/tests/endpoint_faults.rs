@@ -47,7 +47,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn join(endpoint: &Endpoint, kind: &Kind, address: &Address) -> Result<LinkId, Error> {
     let token = kind.token();
-    endpoint.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE)
+    endpoint.connect(address, &kind.transport, token.as_ref(), b"", TIMEOUT)
 }
 
 /// An address for a role that needs only the kind.
@@ -201,7 +201,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         thread::sleep(Duration::from_millis(150));
         thread::scope(|scope| {
             // The calls of `test` below take seconds, because each of them sends and receives, too.
-            let peek = || endpoint.peek(&Wanted::new(link, 6), Some(6 * PATIENCE));
+            let peek = || endpoint.peek(&Wanted::new(link, 6), Some(6 * TIMEOUT));
             let waits = scope.spawn(peek);
             thread::sleep(Duration::from_millis(50));
             let first: Vec<_> = pending[..4].to_vec();
@@ -213,7 +213,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             other.signal(libc::SIGKILL);
             let mut closed = 0;
             for (at, request) in pending.into_iter().enumerate() {
-                match endpoint.wait(request, Some(PATIENCE)) {
+                match endpoint.wait(request, Some(TIMEOUT)) {
                     Err(Error::Closed(_)) => closed += 1,
                     // There was still buffer space for it.
                     Ok(Some(_)) if at >= first.len() => {}
@@ -228,7 +228,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         drop((other, listener, folder));
         // The thread that reads the other process's output notices its end with some delay.
         let start = Instant::now();
-        while left_over() != before && start.elapsed() < PATIENCE {
+        while left_over() != before && start.elapsed() < TIMEOUT {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(left_over(), before, "{kind:?}");
@@ -259,7 +259,7 @@ fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_el
             for _ in 0..10 {
                 send_written(&endpoint, link, LONG);
                 let wanted = Wanted::new(link, 1);
-                held.push(endpoint.take(&wanted, Some(PATIENCE)).unwrap().unwrap());
+                held.push(endpoint.take(&wanted, Some(TIMEOUT)).unwrap().unwrap());
             }
             (other.join().unwrap().0, link, held)
         });
@@ -276,7 +276,7 @@ fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_el
         assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
         drop((held, other, listener, folder));
         let start = Instant::now();
-        while left_over() != before && start.elapsed() < PATIENCE {
+        while left_over() != before && start.elapsed() < TIMEOUT {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(left_over(), before, "{kind:?}");
@@ -309,7 +309,7 @@ fn reserved_memory_does_not_grow_and_is_given_back() {
             send_written(&one, here, len);
             drop(one.reserve(here, 5 * len).unwrap());
             let wanted = Wanted::new(there, 1);
-            let taken = other.take(&wanted, Some(PATIENCE)).unwrap().unwrap();
+            let taken = other.take(&wanted, Some(TIMEOUT)).unwrap().unwrap();
             assert_eq!(taken.len(), len);
             // Both ends have mapped it now.
             assert!(taken.to_vec().iter().all(|byte| *byte == len as u8));
@@ -378,12 +378,12 @@ fn a_stopped_peer_is_not_a_dead_one() {
                 for (tag, bytes) in sent.iter().enumerate() {
                     let wanted = Wanted::new(link, tag as u64);
                     // All transports send 60 MB at once, beside other tests.
-                    let back = endpoint.take(&wanted, Some(6 * PATIENCE)).unwrap();
+                    let back = endpoint.take(&wanted, Some(6 * TIMEOUT)).unwrap();
                     let back = back.unwrap_or_else(|| panic!("{kind:?}: {tag} does not come"));
                     assert!(back.to_vec() == *bytes, "{kind:?} {tag}");
                 }
                 for send in &sends[..sends.len() - 10] {
-                    let sent = endpoint.wait(*send, Some(6 * PATIENCE)).unwrap();
+                    let sent = endpoint.wait(*send, Some(6 * TIMEOUT)).unwrap();
                     assert!(sent.is_some(), "{kind:?}: a message is not taken");
                 }
             });
@@ -528,7 +528,7 @@ fn few_descriptors(kind: &Kind) {
             let _ = other.accept(incoming);
         }
     }
-    let (joined, accepted) = attempt(PATIENCE);
+    let (joined, accepted) = attempt(TIMEOUT);
     let (here, there) = (joined.unwrap(), accepted.unwrap());
     one.send(here, 1, b"at last", SendOptions::default())
         .unwrap();
@@ -570,7 +570,7 @@ fn running_out_of_memory_is_an_error_and_passes() {
         });
         assert_eq!(said.as_deref(), Some("all were errors"), "{kind}");
         assert!(other.child.wait().unwrap().success(), "{kind}");
-        let end = endpoint.wait(huge, Some(PATIENCE));
+        let end = endpoint.wait(huge, Some(TIMEOUT));
         assert!(matches!(end, Err(Error::Closed(_))), "{kind}: {end:?}");
     }
 }
@@ -592,10 +592,10 @@ fn little_memory(kind: &Kind, address: &Address) {
     let endpoint = Endpoint::new().unwrap();
     let link = join(&endpoint, kind, address).unwrap();
     let claimed = Wanted::new(link, 1);
-    let taken = endpoint.take(&claimed, Some(PATIENCE));
+    let taken = endpoint.take(&claimed, Some(TIMEOUT));
     assert!(matches!(taken, Err(Error::NoMemory(_))), "{taken:?}");
     // The message is still there, and does not disturb others.
-    assert!(endpoint.peek(&claimed, Some(PATIENCE)).unwrap().is_some());
+    assert!(endpoint.peek(&claimed, Some(TIMEOUT)).unwrap().is_some());
     endpoint.recv(Wanted::new(link, 2), &mut [0; 5]).unwrap();
     // Shared memory for a link needs more than this, and buffers for sockets need less.
     limit_memory(Some(2 << 20));
@@ -659,7 +659,7 @@ fn forks(kind: &Kind) {
             .unwrap();
     }
     let held: Vec<_> = (0..12)
-        .map(|_| other.take(&wanted, Some(PATIENCE)).unwrap().unwrap())
+        .map(|_| other.take(&wanted, Some(TIMEOUT)).unwrap().unwrap())
         .collect();
     // SAFETY: the child runs destructors and exits. It takes no lock that another thread may have
     // held.
@@ -679,7 +679,7 @@ fn forks(kind: &Kind) {
         one.send(here, 2, &pattern(number, 9000), SendOptions::default())
             .unwrap();
         let message = other
-            .take(&Wanted::new(there, 2), Some(PATIENCE))
+            .take(&Wanted::new(there, 2), Some(TIMEOUT))
             .unwrap()
             .unwrap();
         assert!(message.to_vec() == pattern(number, 9000));

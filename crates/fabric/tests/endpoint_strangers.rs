@@ -33,7 +33,7 @@ fn child() {
     let endpoint = Endpoint::new().unwrap();
     // A wrong token gives no more access than no token.
     let token = kind.token().map(|_| "9".repeat(64).parse().unwrap());
-    let joined = endpoint.connect(&address, &kind.transport, token.as_ref(), b"", PATIENCE);
+    let joined = endpoint.connect(&address, &kind.transport, token.as_ref(), b"", TIMEOUT);
     let found = look_inside(std::os::unix::process::parent_id());
     ready(&format!("{joined:?} {found:?}"));
     // The process keeps many silent connections, and makes new ones all the time.
@@ -94,7 +94,7 @@ fn works(endpoint: &Endpoint, listener: &Listener, kind: &Kind) {
         let there = scope.spawn(|| accept(endpoint, listener));
         let token = kind.token();
         let address = listener.address();
-        let here = other.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE);
+        let here = other.connect(address, &kind.transport, token.as_ref(), b"", TIMEOUT);
         (there.join().unwrap(), here.unwrap())
     });
     for number in 0..50 {
@@ -129,7 +129,7 @@ fn who_wants_something_else_is_told_what_there_is() {
                         transport,
                         token.as_ref(),
                         opening,
-                        PATIENCE,
+                        TIMEOUT,
                     )
                 });
                 let accepted = endpoint.accept(listener.accept().unwrap());
@@ -151,7 +151,7 @@ fn who_wants_something_else_is_told_what_there_is() {
                     &kind.transport,
                     token.as_ref(),
                     b"",
-                    PATIENCE,
+                    TIMEOUT,
                 )
             });
             let incoming = listener.accept().unwrap();

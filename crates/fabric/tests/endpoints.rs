@@ -311,7 +311,7 @@ fn transfers_go_on_while_the_program_computes() {
                     break;
                 }
                 time *= 2;
-                assert!(time < PATIENCE, "{kind} {len}");
+                assert!(time < TIMEOUT, "{kind} {len}");
             }
         }
     });
@@ -758,7 +758,7 @@ fn a_handler_that_panics_ends_its_message_only() {
             if tag % 4 < 2 {
                 let _ = other.peek(&Wanted::any(), Some(Duration::from_millis(1)));
             }
-            assert_eq!(called.recv_timeout(PATIENCE), Ok(tag as u64), "{kind}");
+            assert_eq!(called.recv_timeout(TIMEOUT), Ok(tag as u64), "{kind}");
         }
     });
 }
@@ -896,7 +896,7 @@ fn when_every_peer_has_gone_nobody_is_waited_for() {
         let mut soon = Duration::from_millis(100);
         while !ends_with_its_peers(kind, soon) {
             soon *= 2;
-            assert!(soon < PATIENCE, "{kind}");
+            assert!(soon < TIMEOUT, "{kind}");
         }
     });
 }

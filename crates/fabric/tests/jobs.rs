@@ -20,7 +20,7 @@ use support::SHM;
 
 const TASK: &str = "MGN_TEST_TASK";
 const VICTIMS: &str = "MGN_TEST_VICTIMS";
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Lets `wait` time out until its error contains `cause`. On a busy machine a short wait ends
 /// before the other side has answered at all; so each attempt waits twice as long as the one
@@ -33,7 +33,7 @@ fn retry_until_told(cause: &str, wait: impl Fn(Duration) -> Error) {
             return;
         }
         time *= 2;
-        assert!(time < PATIENCE, "{error}");
+        assert!(time < TIMEOUT, "{error}");
     }
 }
 
@@ -58,7 +58,7 @@ fn child() {
         assert!(matches!(error, Error::TimedOut(_)), "{error}");
         // It waits until its timeout, and not for ever.
         assert!(start.elapsed() >= Duration::from_millis(650));
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
         println!("{error}");
         return;
     }
@@ -74,10 +74,10 @@ fn child() {
         .collect();
     // All processes open links to all others at the same time, most pairs from both ends.
     let links: Vec<LinkId> = (0..member.size())
-        .map(|rank| member.open(rank, PATIENCE).unwrap())
+        .map(|rank| member.open(rank, TIMEOUT).unwrap())
         .collect();
     let again: Vec<LinkId> = (0..member.size())
-        .map(|rank| member.open(rank, PATIENCE).unwrap())
+        .map(|rank| member.open(rank, TIMEOUT).unwrap())
         .collect();
     assert_eq!(links, again, "one link to each");
     all_to_all(&member, &links);
@@ -95,7 +95,7 @@ fn unplugged(member: &Member) {
     // Take the time before the link, because the other side may be unplugged as soon as it has the
     // link.
     let start = Instant::now();
-    let link = member.open(1 - member.rank(), PATIENCE).unwrap();
+    let link = member.open(1 - member.rank(), TIMEOUT).unwrap();
     println!("linked");
     let end = member.endpoint().recv(Wanted::new(link, 1), &mut []);
     assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
@@ -109,7 +109,7 @@ fn mortal(member: &Member) {
     let is_to_die = |rank: u32| victims.contains(&rank.to_string());
     let others = (0..member.size()).filter(|rank| *rank != member.rank());
     let links: Vec<(u32, LinkId)> = others
-        .map(|rank| (rank, member.open(rank, PATIENCE).unwrap()))
+        .map(|rank| (rank, member.open(rank, TIMEOUT).unwrap()))
         .collect();
     let (flowing, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
     let send = |link| {
@@ -155,7 +155,7 @@ fn mortal(member: &Member) {
             }
         }
         while is_to_die(member.rank()) {
-            thread::sleep(PATIENCE);
+            thread::sleep(TIMEOUT);
         }
         is_over.store(true, Ordering::Relaxed);
         member.leave();
@@ -207,7 +207,7 @@ fn broadcasts(member: &Member, links: &[LinkId]) {
             let writer = member.broadcast(root + 7, 10_000).unwrap();
             let error = member.broadcast(root + 7, 1).unwrap_err();
             assert!(error.to_string().contains("open already"), "{error}");
-            writer.wait_for_readers(others, Some(PATIENCE)).unwrap();
+            writer.wait_for_readers(others, Some(TIMEOUT)).unwrap();
             for i in 0..500 {
                 writer.send(&vec![i as u8; i * 20]).unwrap();
             }
@@ -217,12 +217,12 @@ fn broadcasts(member: &Member, links: &[LinkId]) {
             ));
             assert_eq!(writer.readers(), others as usize);
         } else {
-            let mut reader = member.read_broadcast(root, root + 7, PATIENCE).unwrap();
+            let mut reader = member.read_broadcast(root, root + 7, TIMEOUT).unwrap();
             for i in 0..500 {
-                let message = reader.recv(Some(PATIENCE)).unwrap().unwrap();
+                let message = reader.recv(Some(TIMEOUT)).unwrap().unwrap();
                 assert!(message.to_vec() == vec![i as u8; i * 20], "{root} {i}");
             }
-            let end = reader.recv(Some(PATIENCE));
+            let end = reader.recv(Some(TIMEOUT));
             assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
         }
     }
@@ -481,10 +481,7 @@ fn hosts_that_fall_silent() {
         let took = text.split_once("took ").unwrap().1.lines().next().unwrap();
         // After the silence that was set, and not after TCP's own quarter of an hour.
         let took = Duration::from_millis(took.parse().unwrap());
-        assert!(
-            took >= Duration::from_secs(2) && took < PATIENCE,
-            "{took:?}"
-        );
+        assert!(took >= Duration::from_secs(2) && took < TIMEOUT, "{took:?}");
     }
 }
 
@@ -517,7 +514,7 @@ fn any_of_a_job_may_be_killed() {
             }
         }
         let took = killed.elapsed();
-        assert!(took < PATIENCE, "{round} {told}: {took:?}");
+        assert!(took < TIMEOUT, "{round} {told}: {took:?}");
         let sockets = std::fs::read("/proc/net/unix").unwrap();
         let sockets = String::from_utf8_lossy(&sockets);
         assert!(!sockets.contains(&names.0), "{round} {told}: {sockets}");
@@ -555,7 +552,7 @@ fn squat(job: &Address) {
         })
         .collect();
     ready("");
-    thread::sleep(2 * PATIENCE);
+    thread::sleep(2 * TIMEOUT);
     drop(taken);
 }
 
@@ -581,8 +578,8 @@ fn names_that_another_user_has_taken() {
     };
     let exchange = |one: &Member, other: &Member| {
         let (there, here) = thread::scope(|scope| {
-            let there = scope.spawn(|| one.open(other.rank(), PATIENCE).unwrap());
-            let here = other.open(one.rank(), PATIENCE).unwrap();
+            let there = scope.spawn(|| one.open(other.rank(), TIMEOUT).unwrap());
+            let here = other.open(one.rank(), TIMEOUT).unwrap();
             (there.join().unwrap(), here)
         });
         one.endpoint()
@@ -613,10 +610,10 @@ fn names_that_another_user_has_taken() {
     let error = join(0).unwrap_err();
     assert!(matches!(error, Error::InUse(_)), "{error}");
     let writer = one.broadcast(1, 10).unwrap();
-    let mut reader = other.read_broadcast(0, 1, PATIENCE).unwrap();
-    writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+    let mut reader = other.read_broadcast(0, 1, TIMEOUT).unwrap();
+    writer.wait_for_readers(1, Some(TIMEOUT)).unwrap();
     writer.send(b"to all").unwrap();
-    reader.recv(Some(PATIENCE)).unwrap().unwrap();
+    reader.recv(Some(TIMEOUT)).unwrap().unwrap();
     // A process that comes back gets its own name.
     drop((two, one, other));
     exchange(&join(0).unwrap(), &join(1).unwrap());
@@ -639,7 +636,7 @@ fn links_that_were_closed_are_opened_again() {
         } else {
             (&other, &one)
         };
-        let link = opener.open(opened.rank(), PATIENCE).unwrap();
+        let link = opener.open(opened.rank(), TIMEOUT).unwrap();
         opener
             .endpoint()
             .send(
@@ -652,7 +649,7 @@ fn links_that_were_closed_are_opened_again() {
                 },
             )
             .unwrap();
-        let back = opened.open(opener.rank(), PATIENCE).unwrap();
+        let back = opened.open(opener.rank(), TIMEOUT).unwrap();
         opened
             .endpoint()
             .recv(Wanted::new(back, round), &mut [0])
@@ -661,7 +658,7 @@ fn links_that_were_closed_are_opened_again() {
         // The other end notices this with some delay. Until then, its messages would be lost.
         let start = Instant::now();
         while opened.endpoint().is_open(back) {
-            assert!(start.elapsed() < PATIENCE, "round {round}");
+            assert!(start.elapsed() < TIMEOUT, "round {round}");
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -669,8 +666,8 @@ fn links_that_were_closed_are_opened_again() {
     assert!(one.open(1, Duration::from_millis(50)).is_err());
     let other = join(1);
     let both = thread::scope(|scope| {
-        let there = scope.spawn(|| other.open(0, PATIENCE).unwrap());
-        (one.open(1, PATIENCE).unwrap(), there.join().unwrap())
+        let there = scope.spawn(|| other.open(0, TIMEOUT).unwrap());
+        (one.open(1, TIMEOUT).unwrap(), there.join().unwrap())
     });
     one.endpoint()
         .send(both.0, 1, b"y", SendOptions::default())
@@ -692,7 +689,7 @@ fn readers_of_a_broadcast_come_at_any_time() {
     let [root, readers @ ..] = &members[..] else {
         unreachable!("there are four")
     };
-    let error = root.read_broadcast(0, 1, PATIENCE).unwrap_err();
+    let error = root.read_broadcast(0, 1, TIMEOUT).unwrap_err();
     assert!(matches!(error, Error::Job(_)), "{error}");
     retry_until_told("broadcast 1 is not open", |time| {
         readers[0].read_broadcast(0, 1, time).unwrap_err()
@@ -701,20 +698,20 @@ fn readers_of_a_broadcast_come_at_any_time() {
     let writer = root.broadcast(1, 1 << 20).unwrap();
     let error = writer.wait_for_readers(1, Some(Duration::from_millis(20)));
     assert!(matches!(error, Err(Error::TimedOut(_))), "{error:?}");
-    let mut lagging = readers[0].read_broadcast(0, 1, PATIENCE).unwrap();
-    writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+    let mut lagging = readers[0].read_broadcast(0, 1, TIMEOUT).unwrap();
+    writer.wait_for_readers(1, Some(TIMEOUT)).unwrap();
     let long = vec![1; 1 << 20];
     thread::scope(|scope| {
         // This exceeds all the memory, so the writer waits in the middle.
         let writing = scope.spawn(|| (0..20).for_each(|_| writer.send(&long).unwrap()));
-        let first = lagging.recv(Some(PATIENCE)).unwrap().unwrap();
+        let first = lagging.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(first.len(), 1 << 20);
-        let coming = scope.spawn(|| readers[1].read_broadcast(0, 1, PATIENCE).unwrap());
+        let coming = scope.spawn(|| readers[1].read_broadcast(0, 1, TIMEOUT).unwrap());
         thread::sleep(Duration::from_millis(50));
         assert!(!writing.is_finished());
         drop(first);
         for _ in 1..20 {
-            lagging.recv(Some(PATIENCE)).unwrap().unwrap();
+            lagging.recv(Some(TIMEOUT)).unwrap().unwrap();
             if coming.is_finished() {
                 break;
             }
@@ -730,12 +727,12 @@ fn readers_of_a_broadcast_come_at_any_time() {
     thread::scope(|scope| {
         for reader in readers {
             scope.spawn(move || {
-                let mut reader = reader.read_broadcast(0, 1, PATIENCE).unwrap();
-                let message = reader.recv(Some(PATIENCE)).unwrap().unwrap();
+                let mut reader = reader.read_broadcast(0, 1, TIMEOUT).unwrap();
+                let message = reader.recv(Some(TIMEOUT)).unwrap().unwrap();
                 assert_eq!(message.to_vec(), b"to all");
             });
         }
-        writer.wait_for_readers(3, Some(PATIENCE)).unwrap();
+        writer.wait_for_readers(3, Some(TIMEOUT)).unwrap();
         writer.send(b"to all").unwrap();
     });
 }
@@ -754,8 +751,8 @@ fn a_broadcast_is_closed_while_it_waits() {
         };
         let (root, other) = (join(0), join(1));
         let writer = root.broadcast(1, 1 << 20).unwrap();
-        let lagging = other.read_broadcast(0, 1, PATIENCE).unwrap();
-        writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+        let lagging = other.read_broadcast(0, 1, TIMEOUT).unwrap();
+        writer.wait_for_readers(1, Some(TIMEOUT)).unwrap();
         let long = vec![1; 1 << 20];
         thread::scope(|scope| {
             let sending = scope.spawn(|| loop {
@@ -792,7 +789,7 @@ fn both_ends_at_once() {
         thread::scope(|scope| {
             for member in &members {
                 scope.spawn(move || {
-                    let link = member.open(1 - member.rank(), PATIENCE).unwrap();
+                    let link = member.open(1 - member.rank(), TIMEOUT).unwrap();
                     member
                         .endpoint()
                         .send(link, 3, b"z", SendOptions::default())
@@ -802,7 +799,7 @@ fn both_ends_at_once() {
                         .endpoint()
                         .recv(Wanted::new(link, 3), &mut into)
                         .unwrap();
-                    assert_eq!(member.open(1 - member.rank(), PATIENCE).unwrap(), link);
+                    assert_eq!(member.open(1 - member.rank(), TIMEOUT).unwrap(), link);
                 });
             }
         });
@@ -866,8 +863,8 @@ fn what_was_sent_before_leaving_arrives() {
     };
     for _ in 0..10 {
         let (one, other) = (join(0), join(1));
-        let link = other.open(0, PATIENCE).unwrap();
-        let back = one.open(1, PATIENCE).unwrap();
+        let link = other.open(0, TIMEOUT).unwrap();
+        let back = one.open(1, TIMEOUT).unwrap();
         for tag in 0..100 {
             other
                 .endpoint()
@@ -901,7 +898,7 @@ fn those_still_to_come_are_waited_for() {
     let one = join(0);
     let call = |rank: u8| {
         let other = join(rank.into());
-        let link = other.open(0, PATIENCE).unwrap();
+        let link = other.open(0, TIMEOUT).unwrap();
         let synchronous = SendOptions {
             sync: true,
             ..SendOptions::default()
@@ -955,8 +952,8 @@ fn what_was_sent_outlives_a_failed_send() {
             job.unwrap().join().unwrap()
         };
         let (one, other) = (join(0), join(1));
-        let link = other.open(0, PATIENCE).unwrap();
-        let back = one.open(1, PATIENCE).unwrap();
+        let link = other.open(0, TIMEOUT).unwrap();
+        let back = one.open(1, TIMEOUT).unwrap();
         let send = |tag| {
             one.endpoint()
                 .send(back, tag, &[2; 1000], SendOptions::default())

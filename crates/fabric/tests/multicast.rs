@@ -34,7 +34,7 @@ fn joined(multicast: &Multicast, connection: Connection) -> Reached {
 fn add(kind: &Kind, listener: &Listener, multicast: &Multicast) -> (Reached, Receiver, Sender) {
     thread::scope(|scope| {
         let server = scope.spawn(|| {
-            let incoming = listener.accept_timeout(PATIENCE).unwrap().unwrap();
+            let incoming = listener.accept_timeout(TIMEOUT).unwrap().unwrap();
             incoming.accept(b"", &config()).unwrap()
         });
         let transport = kind.transport.clone();
@@ -43,7 +43,7 @@ fn add(kind: &Kind, listener: &Listener, multicast: &Multicast) -> (Reached, Rec
             transport,
             kind.token().as_ref(),
             b"",
-            PATIENCE,
+            TIMEOUT,
         )
         .unwrap();
         let (back, receiver) = server.join().unwrap().split();
@@ -84,7 +84,7 @@ fn length(i: usize) -> usize {
 }
 
 fn expect(receiver: &mut Receiver, bytes: &[u8]) {
-    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+    let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
     assert!(message.to_vec() == bytes);
 }
 
@@ -101,7 +101,7 @@ fn every_server_gets_every_message() {
             scope.spawn(move || {
                 let mut held = Vec::new();
                 for i in 0..2000 {
-                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                     assert!(message.to_vec() == pattern(i, length(i)), "{at} {i}");
                     // One server is slow, and one keeps some messages for a while.
                     if at == 1 && i % 200 == 0 {
@@ -175,7 +175,7 @@ fn servers_that_sleep_are_woken_for_several_messages() {
     let (one, mut receiver, _back) = add(&SHM, &listener, multicast);
     let (heard, hearing) = channel();
     let server = thread::spawn(move || {
-        while !receiver.recv(Some(PATIENCE)).unwrap().unwrap().is_empty() {
+        while !receiver.recv(Some(TIMEOUT)).unwrap().unwrap().is_empty() {
             heard.send(()).unwrap();
         }
     });
@@ -188,7 +188,7 @@ fn servers_that_sleep_are_woken_for_several_messages() {
         let early = hearing.recv_timeout(Duration::from_millis(20)).is_ok();
         send(true);
         for _ in usize::from(early)..4 {
-            hearing.recv_timeout(PATIENCE).unwrap();
+            hearing.recv_timeout(TIMEOUT).unwrap();
         }
         !early
     };
@@ -240,7 +240,7 @@ fn child() {
     let Some(part) = Part::mine() else { return };
     let listener = part.listen();
     ready("");
-    let incoming = listener.accept_timeout(PATIENCE).unwrap().unwrap();
+    let incoming = listener.accept_timeout(TIMEOUT).unwrap().unwrap();
     let server = incoming.accept(b"", &config()).unwrap();
     thread::sleep(Duration::from_secs(60));
     drop(server);
@@ -253,7 +253,7 @@ fn a_server_that_dies_is_left_out_and_the_others_go_on() {
     let (one, mut receiver, _back) = add(&ABSTRACT, &listener, &multicast);
     let address = ABSTRACT.listen().0.address().clone();
     let (dying, _) = Other::start("server", &ABSTRACT, &address, Apart::default());
-    let connected = connect(&address, Transport::Shm, None, b"", PATIENCE).unwrap();
+    let connected = connect(&address, Transport::Shm, None, b"", TIMEOUT).unwrap();
     let two = joined(&multicast, connected.0);
     thread::scope(|scope| {
         let reading = scope.spawn(move || {

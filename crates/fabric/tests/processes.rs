@@ -19,7 +19,7 @@ fn child() {
     let Some(part) = Part::mine() else { return };
     let client = || {
         let (token, transport) = (part.kind.token(), part.kind.transport.clone());
-        connect(&part.address, transport, token.as_ref(), b"", PATIENCE)
+        connect(&part.address, transport, token.as_ref(), b"", TIMEOUT)
     };
     let forever = || thread::sleep(Duration::from_secs(60));
     match part.role.as_str() {
@@ -96,7 +96,7 @@ fn server(role: &str, kind: &Kind) -> (Other, Connection, Folder) {
     let (other, address) = Other::start(role, kind, &address, Apart::default());
     let address = address.parse().unwrap();
     let transport = kind.transport.clone();
-    let connection = connect(&address, transport, kind.token().as_ref(), b"", PATIENCE)
+    let connection = connect(&address, transport, kind.token().as_ref(), b"", TIMEOUT)
         .unwrap()
         .0;
     (other, connection, folder)
@@ -213,7 +213,7 @@ fn a_stopped_server_is_not_a_dead_one() {
                     .is_none());
                 other.signal(libc::SIGCONT);
                 for number in 0..2000 {
-                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                     assert_eq!(message.to_vec(), [number as u8; 8192]);
                 }
             });
@@ -236,13 +236,13 @@ fn a_worker_process_takes_a_client_over() {
             });
             let token = kind.token();
             let transport = kind.transport.clone();
-            let connected = connect(listener.address(), transport, token.as_ref(), b"", PATIENCE);
+            let connected = connect(listener.address(), transport, token.as_ref(), b"", TIMEOUT);
             let (connection, welcome) = connected.unwrap();
             assert_eq!(welcome, b"from the worker");
             let (sender, mut receiver) = connection.split();
             sender.send(b"ping").unwrap();
             assert_eq!(
-                receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec(),
+                receiver.recv(Some(TIMEOUT)).unwrap().unwrap().to_vec(),
                 b"ping"
             );
             kill(&worker, move || receiver.recv(None).unwrap_err());
@@ -294,7 +294,7 @@ fn another_user_is_turned_away() {
         .parse()
         .unwrap();
     let (_other, _) = Other::start("silent server", &SHM, &address, nobody);
-    let error = connect(&address, Transport::Shm, None, b"", PATIENCE).unwrap_err();
+    let error = connect(&address, Transport::Shm, None, b"", TIMEOUT).unwrap_err();
     assert!(
         matches!(&error, Error::Auth(why) if why.contains("another user")),
         "{error}"

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mgn_fabric::endpoint::{Endpoint, Key, LinkId, SendOptions, Wanted};
 use mgn_fabric::{file::Player, Error, Transport};
 use support::links::{pattern, LONG};
-use support::{Folder, PATIENCE};
+use support::{Folder, TIMEOUT};
 
 const SYNC: SendOptions = SendOptions {
     sync: true,
@@ -35,7 +35,7 @@ const LENGTHS: [usize; 14] = [
 fn silent(endpoint: &Endpoint, transport: &Transport) -> LinkId {
     let nowhere = "unix:@nobody-is-here".parse().unwrap();
     endpoint
-        .connect(&nowhere, transport, None, b"a name", PATIENCE)
+        .connect(&nowhere, transport, None, b"a name", TIMEOUT)
         .unwrap()
 }
 
@@ -129,7 +129,7 @@ fn what_was_recorded_is_received() {
         .unwrap()
         .unwrap();
     assert!(taken.to_vec() == both);
-    assert!(heard.recv_timeout(PATIENCE).unwrap() == (101, both));
+    assert!(heard.recv_timeout(TIMEOUT).unwrap() == (101, both));
     for wanted in [Wanted::new(link, 1), Wanted::any()] {
         let end = endpoint.recv(wanted, &mut [0]).unwrap_err();
         assert!(matches!(end, Error::Closed(_)), "{end}");
@@ -206,7 +206,7 @@ fn what_is_no_recording_of_a_link_is_refused() {
     let path = folder.path().join("other");
     let nowhere = "unix:@nobody-is-here".parse().unwrap();
     let transport = Transport::File(path.clone());
-    drop(mgn_fabric::connect(&nowhere, transport, None, b"a program", PATIENCE).unwrap());
+    drop(mgn_fabric::connect(&nowhere, transport, None, b"a program", TIMEOUT).unwrap());
     let error = endpoint.play(&path).unwrap_err();
     assert!(error.to_string().contains("of an endpoint"), "{error}");
     assert!(Player::open(&path).is_ok());
@@ -214,7 +214,7 @@ fn what_is_no_recording_of_a_link_is_refused() {
     assert!(matches!(missing, Error::Io { .. }), "{missing}");
     // A full disk ends the link, and everything on it, with one error.
     let full = Transport::File("/dev/full".into());
-    let refused = endpoint.connect(&nowhere, &full, None, b"", PATIENCE);
+    let refused = endpoint.connect(&nowhere, &full, None, b"", TIMEOUT);
     assert!(refused.unwrap_err().to_string().contains("/dev/full"));
 }
 

@@ -65,7 +65,7 @@ fn meet_at<T: Send>(
     serve: impl FnOnce(Incoming) -> T + Send,
 ) -> (Result<(), Error>, Option<T>) {
     thread::scope(|scope| {
-        let client = scope.spawn(|| connect(address, Transport::Tcp, Some(token), b"", PATIENCE));
+        let client = scope.spawn(|| connect(address, Transport::Tcp, Some(token), b"", TIMEOUT));
         let incoming = loop {
             let incoming = listener.accept_timeout(Duration::from_millis(50)).unwrap();
             if incoming.is_some() || client.is_finished() {

@@ -241,7 +241,7 @@ fn it_goes_on_while_the_program_computes() {
             // is not there yet proves nothing: the next attempt gives it twice the time.
             while !goes_on((&one, here), (&other, there), late, time) {
                 (copies, time) = (copies + 1, 2 * time);
-                assert!(time < PATIENCE, "{kind} {late}");
+                assert!(time < TIMEOUT, "{kind} {late}");
             }
             copies += 1;
         }
@@ -342,7 +342,7 @@ fn child() {
         return;
     }
     let link = endpoint
-        .connect(&part.address, &part.kind.transport, None, b"", PATIENCE)
+        .connect(&part.address, &part.kind.transport, None, b"", TIMEOUT)
         .unwrap();
     for _ in 0..3 {
         let how = SendOptions {

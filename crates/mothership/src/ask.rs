@@ -36,7 +36,7 @@ pub struct Match {
     successors: Option<mpsc::Receiver<(usize, TileServer)>>,
 }
 
-/// A server and the way to it.
+/// A server and how to reach it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TileServer {
     pub server: String,
@@ -105,7 +105,7 @@ impl TileServer {
         Ok(TileServer {
             server: end.server.clone(),
             address: end.address.parse()?,
-            transport: match end.way {
+            transport: match end.transport {
                 TransportKind::Shm => Transport::Shm,
                 TransportKind::Unix => Transport::Unix,
                 TransportKind::Tcp => Transport::Tcp,
@@ -137,7 +137,7 @@ impl Request {
             wanted,
             needs: Needs::default(),
             whereabouts: Whereabouts::here(),
-            way: None,
+            transport: None,
             program: program.into(),
             pid: std::process::id(),
             held: None,

@@ -80,7 +80,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let end = End {
         server: "a".into(),
         address: "unix:@a".into(),
-        way: TransportKind::Shm,
+        transport: TransportKind::Shm,
         token: None,
         key: None,
     };
@@ -95,7 +95,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         wanted,
         needs: Needs::default(),
         whereabouts: whereabouts.clone(),
-        way: Some(TransportKind::Tcp),
+        transport: Some(TransportKind::Tcp),
         program: "gears".into(),
         pid: 7,
         held,

@@ -187,7 +187,7 @@ pub struct Request {
     pub needs: Needs,
     pub whereabouts: Whereabouts,
     /// How commands shall travel, if that matters.
-    pub way: Option<TransportKind>,
+    pub transport: Option<TransportKind>,
     /// For people.
     pub program: String,
     pub pid: u32,
@@ -312,7 +312,7 @@ pub struct Matched {
 pub struct End {
     pub server: String,
     pub address: String,
-    pub way: TransportKind,
+    pub transport: TransportKind,
     /// The name of the file with its token, which lies beside that with the mothership's; none
     /// where it has the same.
     pub token: Option<String>,

@@ -67,7 +67,7 @@ pub struct TileStatus {
     pub tile: String,
     pub server: String,
     pub server_on_line: bool,
-    pub way: TransportKind,
+    pub transport: TransportKind,
     pub address: String,
 }
 
@@ -168,7 +168,7 @@ impl ClientStatus {
 
 impl TileStatus {
     fn describe(&self) -> String {
-        let way = match self.way {
+        let transport = match self.transport {
             TransportKind::Shm => "shm",
             TransportKind::Unix => "unix",
             TransportKind::Tcp => "tcp",
@@ -177,7 +177,7 @@ impl TileStatus {
             true => "",
             false => ", which has gone",
         };
-        format!("{} by {way} at {}{gone}", self.server, self.address)
+        format!("{} by {transport} at {}{gone}", self.server, self.address)
     }
 }
 
@@ -235,7 +235,7 @@ mod tests {
             tile: "0,0".into(),
             server: "left".into(),
             server_on_line: false,
-            way: TransportKind::Tcp,
+            transport: TransportKind::Tcp,
             address: "tcp:wall1:7611".into(),
         };
         let client = ClientStatus {

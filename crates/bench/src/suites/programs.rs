@@ -29,24 +29,24 @@ const MAX_ROUNDS: u32 = 9;
 const X: f64 = 0.0;
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
-    let place = Rc::new(Place {
+    let shared = Rc::new(SharedServers {
         mgn: options.mgn.clone(),
         files: options.peers.clone(),
         servers: RefCell::default(),
     });
     let rows = all().into_iter();
     let rows = rows.filter(|row| !options.is_quick || row.quick.is_some());
-    Ok(rows.map(|row| experiment(row, &place, options)).collect())
+    Ok(rows.map(|row| experiment(row, &shared, options)).collect())
 }
 
 /// What the rows share. The servers are started on first use, and end with the last row.
-struct Place {
+struct SharedServers {
     mgn: PathBuf,
     files: Rc<PeerPrograms>,
     servers: RefCell<Option<Rc<Servers>>>,
 }
 
-impl Place {
+impl SharedServers {
     fn servers(&self) -> Result<Rc<Servers>> {
         let mut servers = self.servers.borrow_mut();
         if let Some(servers) = &*servers {
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-fn experiment(row: Row, place: &Rc<Place>, options: &BenchOptions) -> Experiment {
+fn experiment(row: Row, shared: &Rc<SharedServers>, options: &BenchOptions) -> Experiment {
     let ids: Vec<String> = row
         .values
         .iter()
@@ -93,7 +93,7 @@ fn experiment(row: Row, place: &Rc<Place>, options: &BenchOptions) -> Experiment
         more,
         row,
         words: OnceCell::new(),
-        place: place.clone(),
+        shared: shared.clone(),
     });
     let methods = row.row.modes.iter().map(|mode| {
         Box::new(Run {
@@ -161,17 +161,17 @@ struct Planned {
     more: &'static [&'static str],
     /// The program and its arguments, or what is missing for it.
     words: OnceCell<Result<Vec<OsString>, String>>,
-    place: Rc<Place>,
+    shared: Rc<SharedServers>,
 }
 
 impl Planned {
     fn words(&self) -> &Result<Vec<OsString>, String> {
         self.words.get_or_init(|| {
-            let place = &self.place;
+            let shared = &self.shared;
             let mut words = self
                 .row
                 .program
-                .words(&place.mgn, &place.files)
+                .words(&shared.mgn, &shared.files)
                 .map_err(|error| format!("{error:#}"))?;
             words.extend(self.more.iter().map(OsString::from));
             Ok(words)
@@ -229,7 +229,7 @@ impl Method for Run {
         let Row {
             program, is_cold, ..
         } = &self.row.row;
-        let servers = self.row.place.servers()?;
+        let servers = self.row.shared.servers()?;
         let sample = servers.run(self.mode, &program.result_kind, words, *is_cold)?;
         Ok(self.row.figures(&sample))
     }
@@ -333,7 +333,7 @@ mod tests {
             .into_iter()
             .find(|row| static_one.key.ends_with(row.name))
             .unwrap();
-        let place = Rc::new(Place {
+        let shared = Rc::new(SharedServers {
             mgn: PathBuf::new(),
             files: Rc::new(PeerPrograms::new(PathBuf::new())),
             servers: RefCell::default(),
@@ -344,7 +344,7 @@ mod tests {
             more: &[],
             row,
             words: OnceCell::new(),
-            place,
+            shared,
         };
         let mut sample = Sample {
             values: vec![48.5e6],

@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::{Endpoint, Joined, LinkId, SendOptions, Settings, Wanted};
 use crate::{Address, Listener, Token, Transport};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The smallest permitted number.
 const ENVELOPES: usize = 8;
@@ -35,7 +35,7 @@ fn pair(address: &str, transport: &Transport) -> ((Endpoint, LinkId), (Endpoint,
             }
         });
         let address = listener.address();
-        let here = one.connect(address, transport, token.as_ref(), b"", PATIENCE);
+        let here = one.connect(address, transport, token.as_ref(), b"", TIMEOUT);
         (here.unwrap(), there.join().unwrap())
     });
     ((one, here), (other, there))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Request, Settings};
 use mgn_fabric::{Error, Listener};
 
-pub use super::{Kind, PATIENCE, SHM, TCP4, TLS, UNIX};
+pub use super::{Kind, SHM, TCP4, TIMEOUT, TLS, UNIX};
 
 /// The kinds of links between endpoints.
 pub const ALL: [Kind; 4] = [SHM, UNIX, TCP4, TLS];
@@ -36,7 +36,7 @@ pub fn try_connect(
     name: &[u8],
 ) -> Result<LinkId, Error> {
     let (address, token) = (listener.address(), kind.token());
-    endpoint.connect(address, &kind.transport, token.as_ref(), name, PATIENCE)
+    endpoint.connect(address, &kind.transport, token.as_ref(), name, TIMEOUT)
 }
 
 pub fn connect(endpoint: &Endpoint, listener: &Listener, kind: &Kind, name: &[u8]) -> LinkId {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Config, Connection, Listener, Token, Transport};
 
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A kind of connection between two ends.
 #[derive(Clone, Debug)]
@@ -87,10 +87,10 @@ impl Kind {
             let client = scope.spawn(move || {
                 let token = self.token();
                 let transport = self.transport.clone();
-                connect(&address, transport, token.as_ref(), b"opening", PATIENCE).unwrap()
+                connect(&address, transport, token.as_ref(), b"opening", TIMEOUT).unwrap()
             });
             let incoming = listener
-                .accept_timeout(PATIENCE)
+                .accept_timeout(TIMEOUT)
                 .unwrap()
                 .expect("a client has connected");
             assert_eq!(incoming.opening(), b"opening");
@@ -124,7 +124,7 @@ pub fn told_until_closed(listener: &Listener, mut stranger: impl Read) -> io::Re
         match stranger.read_to_end(&mut told) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 assert!(
-                    start.elapsed() < 2 * PATIENCE,
+                    start.elapsed() < 2 * TIMEOUT,
                     "the listener does not close it"
                 );
             }

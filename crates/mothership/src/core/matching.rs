@@ -21,10 +21,10 @@ pub(super) enum Verdict {
     Never(String),
 }
 
-/// A server that could do it, and the way to it.
+/// A server that could do it, and how to reach it.
 struct Reached<'a> {
     server: &'a Server,
-    way: TransportKind,
+    transport: TransportKind,
     address: String,
 }
 
@@ -95,8 +95,8 @@ impl Core {
         };
         let lost = matched.ends.get(tile)?;
         let end = |server: &Server| {
-            let (way, address) = self.way_to(server, &client.request).ok()?;
-            Some(end_at(server, way, address))
+            let (transport, address) = self.route_to(server, &client.request).ok()?;
+            Some(end_at(server, transport, address))
         };
         let is_unfit = |server: &Server| {
             let mut unfit = client.unfit.iter();
@@ -166,7 +166,7 @@ impl Core {
                     one.hello.offer.driver()
                 ));
             }
-            let (way, address) = match self.way_to(server, request) {
+            let (transport, address) = match self.route_to(server, request) {
                 Ok(found) => found,
                 Err(why) => return Verdict::Never(why),
             };
@@ -179,7 +179,7 @@ impl Core {
             if *count > self.free(server) {
                 wait = wait.or(Some(format!("{of} has its limit of sessions")));
             }
-            ends.push(end_at(server, way, address));
+            ends.push(end_at(server, transport, address));
         }
         match (wait, first) {
             (Some(why), _) => Verdict::Wait(why),
@@ -199,7 +199,7 @@ impl Core {
     fn judge_grid(&self, wall: Wall, named: Option<&str>, request: &Request) -> Verdict {
         let count = wall.tiles.len() as u64;
         let mut lacks = Vec::new();
-        // Those that render the same, with the way to each.
+        // Those that render the same, and how to reach each.
         let mut groups: BTreeMap<(&str, &str), Vec<Reached<'_>>> = BTreeMap::new();
         let is_wanted = |server: &&Server| named.is_none_or(|name| server.hello.name == name);
         for server in self.servers.values().filter(is_wanted) {
@@ -208,13 +208,13 @@ impl Core {
                 lacks.push(format!("the server {} has {lack}", server.hello.name));
                 continue;
             }
-            match self.way_to(server, request) {
-                Ok((way, address)) => groups
+            match self.route_to(server, request) {
+                Ok((transport, address)) => groups
                     .entry((&offer.renderer, &offer.version))
                     .or_default()
                     .push(Reached {
                         server,
-                        way,
+                        transport,
                         address,
                     }),
                 Err(why) => lacks.push(why),
@@ -306,10 +306,10 @@ impl Core {
             given[n] += 1;
             let Reached {
                 server,
-                way,
+                transport,
                 address,
             } = &group[n];
-            end_at(server, *way, address.clone())
+            end_at(server, *transport, address.clone())
         };
         Matched {
             ends: wall.tiles.iter().map(end).collect(),
@@ -397,25 +397,25 @@ impl Core {
     }
 
     /// How a client gets to a server: by shared memory on one host, else by TCP.
-    fn way_to(
+    fn route_to(
         &self,
         server: &Server,
         request: &Request,
     ) -> Result<(TransportKind, String), String> {
         let hello = &server.hello;
         let expected = self.expected.get(&hello.name);
-        let allowed = |way: TransportKind| {
+        let allowed = |transport: TransportKind| {
             let transports = expected.map_or(&[][..], |expected| &expected.transports);
-            let named = |transport: &Transport| {
+            let named = |allowed: &Transport| {
                 matches!(
-                    (transport, way),
+                    (allowed, transport),
                     (Transport::Shm, TransportKind::Shm)
                         | (Transport::Unix, TransportKind::Unix)
                         | (Transport::Tcp, TransportKind::Tcp)
                 )
             };
             (transports.is_empty() || transports.iter().any(named))
-                && request.way.is_none_or(|wanted| wanted == way)
+                && request.transport.is_none_or(|wanted| wanted == transport)
         };
         let near = hello.whereabouts.is_near(&request.whereabouts);
         let together = hello.whereabouts.host == request.whereabouts.host;
@@ -473,11 +473,11 @@ fn grids(sizes: &[(u32, u32)]) -> Result<Wall, String> {
         .map_err(|error| error.to_string())
 }
 
-fn end_at(server: &Server, way: TransportKind, address: String) -> End {
+fn end_at(server: &Server, transport: TransportKind, address: String) -> End {
     End {
         server: server.hello.name.clone(),
         address,
-        way,
+        transport,
         token: server.hello.token.clone(),
         key: server.hello.key.clone(),
     }

@@ -41,7 +41,7 @@ impl Core {
                     tile: printable(&tile.to_string()),
                     server: printable(&end.server),
                     server_on_line: self.is_on_line(&end.server),
-                    way: end.way,
+                    transport: end.transport,
                     address: printable(&end.address),
                 };
                 (None, pairs.map(tile).collect())

@@ -71,7 +71,7 @@ fn request(wanted: Wanted) -> Request {
         wanted,
         needs: Needs::default(),
         whereabouts: whereabouts("one"),
-        way: None,
+        transport: None,
         program: "gears".into(),
         pid: 1,
         held: None,
@@ -150,7 +150,7 @@ fn a_wall_is_there_when_its_servers_are() {
     let ends: Vec<_> = matched
         .ends
         .iter()
-        .map(|end| (end.server.as_str(), end.way))
+        .map(|end| (end.server.as_str(), end.transport))
         .collect();
     assert_eq!(ends, [("a", TransportKind::Shm), ("b", TransportKind::Shm)]);
     assert_eq!(matched.ends[1].address, "unix:@b");
@@ -338,7 +338,7 @@ fn the_way_depends_on_where_both_are() {
         host = "cluster"
         "#,
     );
-    let way = |name: &str, place: Whereabouts, change: &dyn Fn(&mut Hello)| {
+    let transport = |name: &str, place: Whereabouts, change: &dyn Fn(&mut Hello)| {
         let mut core = Core::new(&config);
         let mut hello = hello(name);
         change(&mut hello);
@@ -348,7 +348,7 @@ fn the_way_depends_on_where_both_are() {
         client_comes(&mut core, 2, request);
         match said(&mut core, 2).pop() {
             Some(FromMothership::Matched(matched)) => {
-                Ok((matched.ends[0].way, matched.ends[0].address.clone()))
+                Ok((matched.ends[0].transport, matched.ends[0].address.clone()))
             }
             Some(FromMothership::Refused(why)) => Err(why),
             other => panic!("{other:?}"),
@@ -359,51 +359,53 @@ fn the_way_depends_on_where_both_are() {
     let there = || whereabouts("two");
     let found = |way, address: &str| Ok((way, address.to_owned()));
     assert_eq!(
-        way("a", here(), &stays),
+        transport("a", here(), &stays),
         found(TransportKind::Shm, "unix:@a")
     );
     assert_eq!(
-        way("a", there(), &stays),
+        transport("a", there(), &stays),
         found(TransportKind::Tcp, "tls:10.0.0.1:7500")
     );
     assert_eq!(
-        way("x", there(), &stays),
+        transport("x", there(), &stays),
         found(TransportKind::Tcp, "tls:one.example.org:7500")
     );
     assert_eq!(
-        way("t", here(), &stays),
+        transport("t", here(), &stays),
         found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let stranger = || Whereabouts { uid: 7, ..here() };
     assert_eq!(
-        way("a", stranger(), &stays),
+        transport("a", stranger(), &stays),
         found(TransportKind::Tcp, "tls:localhost:7500")
     );
     let no_tcp = |hello: &mut Hello| _ = hello.addresses.pop();
-    assert!(way("a", there(), &no_tcp).unwrap_err().contains("--listen"));
-    assert!(way("a", stranger(), &no_tcp)
+    assert!(transport("a", there(), &no_tcp)
+        .unwrap_err()
+        .contains("--listen"));
+    assert!(transport("a", stranger(), &no_tcp)
         .unwrap_err()
         .contains("another user"));
-    assert!(way("t", here(), &no_tcp)
+    assert!(transport("t", here(), &no_tcp)
         .unwrap_err()
         .contains("both ends allow"));
     let loopback = |hello: &mut Hello| hello.addresses = vec!["tcp:127.0.0.1:1".into()];
     assert_eq!(
-        way("a", here(), &loopback),
+        transport("a", here(), &loopback),
         found(TransportKind::Tcp, "tcp:127.0.0.1:1")
     );
-    assert!(way("a", there(), &loopback).is_err());
+    assert!(transport("a", there(), &loopback).is_err());
 
     assert_eq!(
-        way("r", here(), &stays),
+        transport("r", here(), &stays),
         found(TransportKind::Shm, "unix:@r")
     );
     assert_eq!(
-        way("r", there(), &stays),
+        transport("r", there(), &stays),
         found(TransportKind::Tcp, "tls:head:7600/r")
     );
     assert_eq!(
-        way("r", there(), &no_tcp),
+        transport("r", there(), &no_tcp),
         found(TransportKind::Tcp, "tls:head:7600/r")
     );
 }
@@ -442,11 +444,11 @@ fn who_is_behind_a_relay_does_without_it() {
     }
     let ends = matches(&mut core, 3).ends;
     assert_eq!(
-        (ends[0].way, ends[0].address.as_str()),
+        (ends[0].transport, ends[0].address.as_str()),
         (TransportKind::Shm, "unix:@a")
     );
     let direct = (TransportKind::Tcp, "tls:[fd00::1]:7500");
-    assert_eq!((ends[1].way, ends[1].address.as_str()), direct);
+    assert_eq!((ends[1].transport, ends[1].address.as_str()), direct);
 }
 
 #[test]

@@ -130,7 +130,9 @@ impl Site {
         let status = self.until(network, draws);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let tiles = tiles(&status);
-        let ways = tiles.iter().map(|t| (text(&t["way"]), text(&t["address"])));
+        let ways = tiles
+            .iter()
+            .map(|t| (text(&t["transport"]), text(&t["address"])));
         (running, ways.collect())
     }
 }
