@@ -9,7 +9,7 @@ pub enum ViewError {
     Empty,
     #[error("member {member} is named twice in a group: name each once")]
     Twice { member: Id },
-    #[error("member {member} is not among the members that it names: only members open a barrier")]
+    #[error("member {member} is not in its own list of members: only members can open a barrier")]
     Outside { member: Id },
 }
 
@@ -53,7 +53,7 @@ pub enum Misuse {
     Twice { epoch: u64 },
     #[error("this member has arrived at epoch {epoch}, and can leave once that passes or fails")]
     Arrived { epoch: u64 },
-    #[error("this member is leaving, and arrives at no barrier any more")]
+    #[error("this member is leaving, so it cannot arrive any more")]
     Leaving,
     #[error("this member has not joined yet: wait for the event")]
     Joining,
@@ -70,7 +70,7 @@ pub enum Refused {
     Release { theirs: u16, ours: u16 },
     #[error("a packet of group {theirs:?}; this is {ours:?}")]
     Group { theirs: Group, ours: Group },
-    #[error("a packet of member {told} came from member {from}")]
+    #[error("a packet that names member {told} as its sender came from member {from}")]
     Sender { told: Id, from: Id },
     #[error("a packet for member {told} came to member {me}")]
     Receiver { told: Id, me: Id },
@@ -84,6 +84,6 @@ pub enum Refused {
         "member {member} sent a packet that is not expected of it, or that it had sent before"
     )]
     Unexpected { member: Id },
-    #[error("a packet whose code was not made with the secret of this group")]
+    #[error("a packet whose authentication code does not match the secret of this group")]
     Forged,
 }

@@ -168,7 +168,8 @@ pub unsafe extern "C" fn mgn_barrier_pass(
     })
 }
 
-/// Stores up to room ranks of members, as far as this process knows. Returns the number of members.
+/// Stores the ranks of the members that this process knows, but at most room ranks. Returns the
+/// number of members.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_members(
     barrier: mgn_barrier,
@@ -183,7 +184,8 @@ pub unsafe extern "C" fn mgn_barrier_members(
     })
 }
 
-/// Stores up to room ranks of the members whose loss made a pass fail last. Returns their number.
+/// Stores the ranks of the members that were lost in the latest failed pass, but at most room
+/// ranks. Returns the number of these members.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_lost(
     barrier: mgn_barrier,

@@ -184,7 +184,7 @@ fn settings_text(settings: &SettingsSummary) -> String {
     let file = match &settings.file {
         Some(file) if settings.is_there => file.display().to_string(),
         Some(file) => format!("none; it would be {}", file.display()),
-        None => "none, because there is no home".into(),
+        None => "none, because HOME is not set".into(),
     };
     let _ = writeln!(text, "{:<20} {file}", "settings");
     if let Some(mistake) = &settings.mistake {

@@ -290,6 +290,6 @@ pub fn elsewhere_advice(driver: &Path) -> &'static str {
     } else if name.starts_with("libOSMesa") {
         "it draws off screen through OSMesa, which cannot be redirected: use its EGL or GLX mode"
     } else {
-        "it chose a driver by itself: unset its settings for one, and LD_LIBRARY_PATH within its start script"
+        "it selected another driver itself: remove the settings that select a driver, and any change of LD_LIBRARY_PATH, from its start script"
     }
 }

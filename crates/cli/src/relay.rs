@@ -57,7 +57,7 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
         credentials::for_listener(&args.keys, &args.listen, others)?;
     if !access.has_tokens() {
         anyhow::bail!(
-            "a relay listens at tls: or tcp: addresses, tls:0.0.0.0 for one; correct --listen"
+            "a relay listens at tls: or tcp: addresses, for example tls:0.0.0.0; correct --listen"
         );
     }
     let token = token.map(|(_, token)| token);

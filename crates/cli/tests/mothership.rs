@@ -475,7 +475,7 @@ fn servers_are_started_by_ssh() {
         .unwrap_err()
         .to_string();
     assert!(
-        refused.contains("the server lost of the tile 1,0 will not come"),
+        refused.contains("the server lost of the tile 1,0 has failed"),
         "{refused}"
     );
 
@@ -545,7 +545,7 @@ fn a_server_that_never_starts_has_a_reason() {
     let (mothership, _) = stage.serve(command, 1);
     let says = |server: &mgn_mothership::ServerStatus| {
         let why = server.why.clone().unwrap_or_default();
-        why.contains("has not come yet") && why.contains("nothing listens at tcp:127.0.0.1:1")
+        why.contains("has not registered yet") && why.contains("nothing listens at tcp:127.0.0.1:1")
     };
     stage.until(|status| status.servers.iter().any(says));
     let output = stage.run(&["stop", "--mothership", &stage.home().to_string()]);
@@ -747,9 +747,9 @@ fn patience_ends_with_the_reason() {
         reasons.push(why.to_owned())
     });
     let error = error.unwrap_err().to_string();
-    assert_eq!(reasons, ["no server called nobody is there"]);
+    assert_eq!(reasons, ["no server called nobody is registered"]);
     assert!(
-        error.ends_with("no server called nobody is there"),
+        error.ends_with("no server called nobody is registered"),
         "{error}"
     );
 }

@@ -19,7 +19,7 @@ pub struct Recipe {
 /// An error in a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecipe {
-    #[error("there is no way of compositing called {word:?}; {}", did_you_mean(.word))]
+    #[error("there is no operation called {word:?}; {}", did_you_mean(.word))]
     Operation { word: String },
     #[error("{rank:?} in the order {order:?} is no rank: give all ranks, front to back, as in over:2,0,1")]
     Rank { rank: String, order: String },
@@ -31,7 +31,7 @@ pub enum BadRecipe {
         named: usize,
         size: usize,
     },
-    #[error("the order names rank {rank}, and there are {size}, from 0 on")]
+    #[error("the order names rank {rank}, but there are only {size} ranks, counted from 0")]
     NoSuchRank { rank: usize, size: usize },
     #[error(transparent)]
     Schedule(#[from] crate::UnknownSchedule),

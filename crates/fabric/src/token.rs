@@ -313,7 +313,7 @@ impl Token {
         if known.is_empty() || shown.is_some_and(|shown| known.contains(&shown)) {
             return Ok(());
         }
-        let key = shown.map_or("one of another kind".into(), |shown| shown.to_string());
+        let key = shown.map_or("(of another kind)".into(), |shown| shown.to_string());
         let known = match (vouched, &self.file) {
             (Some(_), _) => "the mothership's list".into(),
             (None, Some(file)) => file.display().to_string(),

@@ -137,7 +137,7 @@ fn a_client_cannot_pose_as_the_server() {
         let text = error.to_string();
         let file = host.folder.path().join("alice");
         assert!(
-            text.contains("does not name") && text.contains("mgn token key"),
+            text.contains("which is not in") && text.contains("mgn token key"),
             "{text}"
         );
         assert!(text.contains(file.to_str().unwrap()), "{text}");

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn icetBoundingVertices(
             .ok()
             .filter(|count| *count <= VERTICES_MAX);
         let Some(count) = count else {
-            return wrong("That is no number of vertices.");
+            return wrong("The number of vertices is invalid.");
         };
         let stride = match usize::try_from(stride) {
             Ok(0) => coordinates * width,

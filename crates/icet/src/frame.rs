@@ -325,7 +325,7 @@ fn plan(
         // The view is not known.
         _ => {
             if !state.doubles(param::GEOMETRY_BOUNDS).is_empty() {
-                let text = "Bounds without matrices mean nothing. They are forgotten.";
+                let text = "Bounds have no meaning without matrices. They are removed.";
                 raise(listening, INVALID_VALUE, DIAG_WARNINGS, text);
                 context
                     .state

@@ -164,7 +164,9 @@ pub unsafe extern "C" fn icetDataReplicationGroup(size: i32, processes: *const i
         let all = context.processes.size();
         let count = usize::try_from(size).ok().filter(|count| *count <= all);
         let Some(count) = count.filter(|_| !processes.is_null()) else {
-            return Err(Problem::Value("That is no data replication group.".into()));
+            return Err(Problem::Value(
+                "The data replication group is null, or its size is invalid.".into(),
+            ));
         };
         // SAFETY: as the caller promises.
         let group = (0..count).map(|at| unsafe { processes.add(at).read_unaligned() });
@@ -180,7 +182,9 @@ fn set_group(context: &mut Context, group: &[i32]) -> Result<(), Problem> {
     let is_once = |rank: &i32| group.iter().filter(|other| *other == rank).count() == 1;
     let all = 0..context.processes.size() as i32;
     if !group.iter().all(|rank| all.contains(rank) && is_once(rank)) {
-        return wrong("A data replication group has a process twice, or one that there is not.");
+        return wrong(
+            "The data replication group names a process twice, or one that does not exist.",
+        );
     }
     context.state.set_ints(param::DATA_REPLICATION_GROUP, group);
     context

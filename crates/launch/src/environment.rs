@@ -321,7 +321,7 @@ pub fn overruled_toolkits() -> Option<String> {
     let overruled: Vec<String> = overruled.collect();
     (!overruled.is_empty()).then(|| {
         format!(
-            "the program draws into X windows, so it is not given {}",
+            "the program must use X11, so these settings are replaced: {}",
             overruled.join(", ")
         )
     })

@@ -33,7 +33,7 @@ pub enum Error {
         script: PathBuf,
         interpreter: PathBuf,
     },
-    #[error("{script}: its interpreters are scripts that lead to scripts, more than {depth} deep")]
+    #[error("{script}: its interpreter is a script that has a script as its interpreter, and so on, more than {depth} times")]
     InterpreterLoop { script: PathBuf, depth: usize },
 
     #[error("the library {file} is not in {}; run `make build`, or install again with `make install`", list(.tried))]

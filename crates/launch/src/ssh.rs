@@ -173,7 +173,7 @@ impl Remote {
             .filter(|folder| folder.starts_with('/') && !folder.contains([':', '\0']))
             .ok_or_else(|| {
                 Error::Ssh(format!(
-                    "mgn on {host} did not say what it holds; is it of the same release?"
+                    "mgn on {host} did not report its run directory; is it the same release?"
                 ))
             })?;
         if let Some(input) = input {

@@ -112,7 +112,7 @@ fn table(titles: &str, rows: Vec<Vec<String>>, none: &str) -> String {
 impl ServerStatus {
     fn row(&self) -> Vec<String> {
         if !self.on_line {
-            let why = self.why.as_deref().unwrap_or("it has not come yet");
+            let why = self.why.as_deref().unwrap_or("it has not registered yet");
             let state = format!("not there, {why}");
             return vec![self.name.clone(), String::new(), state];
         }
@@ -263,7 +263,7 @@ mod tests {
             assert!(lines.contains(&wanted), "{wanted:?} in {text}");
         };
         has("left wall1 here for 65 s llvmpipe 4.5 2 of 8 900 MiB tcp:wall1:7611");
-        has("right not there, it has not come yet");
+        has("right not there, it has not registered yet");
         has("left gears, process 7, tile 1 60.0 1.23");
         has("gears 7 desk 10 min 2x1 60.0 1.23");
         has("0,0 left by tcp at tcp:wall1:7611, which has gone");

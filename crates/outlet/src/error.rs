@@ -18,11 +18,11 @@ pub enum OutletError {
     },
     #[error("colours of the format {0:?} cannot be shown: composite with a byte for each channel, or convert them")]
     Format(Color),
-    #[error("every is 0: it is 1 for all pictures, 2 for each second one, and so on")]
+    #[error("every is 0: use 1 for all pictures, 2 for every second one, and so on")]
     Every,
     #[error("{0}")]
     Address(mgn_fabric::Error),
-    #[error("the viewer at {address} gets no pictures: {why}")]
+    #[error("pictures cannot be sent to the viewer at {address}: {why}")]
     Viewer { address: String, why: String },
     #[error(transparent)]
     Present(#[from] mgn_present::Error),

@@ -19,9 +19,9 @@ pub enum Error {
 
     #[error("no connection to the X server {display}: {why}; check DISPLAY and XAUTHORITY")]
     NoDisplay { display: String, why: String },
-    #[error("a window of {width}x{height} pixels is larger than X servers make them; {HEAD_MAX} each way are the limit")]
+    #[error("a window of {width}x{height} pixels is too large for an X server; the limit is {HEAD_MAX} pixels each way")]
     TooLarge { width: u32, height: u32 },
-    #[error("the X server {display} makes no window: {why}")]
+    #[error("the X server {display} cannot create a window: {why}")]
     NoWindow { display: String, why: String },
     #[error("the connection to the X server is lost: {0}")]
     DisplayLost(String),
@@ -36,6 +36,6 @@ pub enum Error {
     Save { path: PathBuf, source: io::Error },
     #[error("{path}: no pictures can be saved there: {source}")]
     SaveDir { path: PathBuf, source: io::Error },
-    #[error("{0:?} is no image format; there are png and jpeg")]
+    #[error("{0:?} is not an image format; use png or jpeg")]
     FileFormat(String),
 }

@@ -31,7 +31,7 @@ pub enum ServerError {
     Viewer(String),
     #[error("the key of program binaries {file} has {bytes} bytes, and a key has 32; remove the file, and the server makes a new one")]
     BinaryKey { file: PathBuf, bytes: usize },
-    #[error("--require-sandbox demands that sessions' files and system calls are confined, and the driver does not open in such a sandbox: {0}; without the flag, the server says whether it opens at all")]
+    #[error("--require-sandbox demands that sessions' files and system calls are confined, but the driver does not work in such a sandbox: {0}; start the server without this flag to see whether the driver works at all")]
     Sandbox(String),
     #[error("nothing to listen on")]
     NoAddress,

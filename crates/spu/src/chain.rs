@@ -127,7 +127,7 @@ pub struct StageContext {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpuError {
-    #[error("there is no SPU {0:?}; there are {names}", names = NAMES.join(", "))]
+    #[error("there is no SPU {0:?}; the SPUs are {names}", names = NAMES.join(", "))]
     NoSuchSpu(String),
     #[error("there is no stage replicate; to show one program on several walls or viewers, repeat --wall or --viewer, or give a wall replicas")]
     Replicate,
@@ -167,7 +167,7 @@ pub enum SpuError {
     )]
     BesideRenderer(String),
     #[error(
-        "{0} says where a program's commands are sent: name it by --client-spu or client_chain"
+        "{0} determines where a program's commands are sent: use it with --client-spu or client_chain"
     )]
     InProgram(String),
     #[error("{0} needs the renderer's answers, so it works only in the server: use it with --spu or chain")]

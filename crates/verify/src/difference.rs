@@ -62,7 +62,7 @@ impl fmt::Display for Difference {
             }
             DifferenceKind::Bytes => write!(f, "its bytes differ"),
             DifferenceKind::OnlyDirect => write!(f, "is missing"),
-            DifferenceKind::OnlyOurs => write!(f, "is not there directly"),
+            DifferenceKind::OnlyOurs => write!(f, "exists only in the run through the server"),
         }
     }
 }
@@ -227,10 +227,10 @@ mod tests {
             [
                 "gone.ppm: is missing",
                 "log.txt#two: line 2 is \"3\", and \"2\" directly",
-                "log.txt#three: is not there directly",
+                "log.txt#three: exists only in the run through the server",
                 "other.ppm: 1 pixels differ by up to 2; the first is at 0,0: [97, 98, 101], directly [97, 98, 99]",
                 "wide.ppm: its size is 1x2, and 2x1 directly",
-                "new.ppm: is not there directly",
+                "new.ppm: exists only in the run through the server",
             ]
         );
         assert!(run.join("failures/other.difference.png").exists());

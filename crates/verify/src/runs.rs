@@ -44,7 +44,7 @@ pub enum Error {
     #[error("the program used no OpenGL{}; its exit status was {status}", who.when())]
     NoGl { who: RunKind, status: i32 },
     #[error(
-        "the program made no frames that could be compared{}: it never swapped its buffers, or ended before; its exit status was {status}",
+        "the program made no frames that could be compared{}: it never swapped its buffers, or ended before the first frame to compare; its exit status was {status}",
         who.when()
     )]
     NoFrames { who: RunKind, status: i32 },
@@ -54,7 +54,7 @@ pub enum Error {
     Elsewhere { process: String, driver: PathBuf },
     #[error("the program drew through Manganese in the direct run; remove the variables that set this up from its environment")]
     NotDirect,
-    #[error("what the program drew did not reach the server")]
+    #[error("the program's OpenGL commands did not reach the server")]
     NotOurs,
     #[error("stopped by signal {0}")]
     Interrupted(i32),
@@ -66,7 +66,7 @@ impl RunKind {
     fn when(self) -> &'static str {
         match self {
             RunKind::Direct => " when run directly",
-            RunKind::Ours => " when run through us",
+            RunKind::Ours => " when run through Manganese",
         }
     }
 }
@@ -89,7 +89,10 @@ impl fmt::Display for Compared {
         }
         let (direct, ours) = self.statuses;
         if direct != ours {
-            writeln!(f, "its exit status is {ours}, and {direct} directly")?;
+            writeln!(
+                f,
+                "its exit status is {ours} through the server, and {direct} directly"
+            )?;
         }
         match (self.frames, self.differences.len()) {
             (1, 0) => write!(f, "1 frame, equal to the bit"),

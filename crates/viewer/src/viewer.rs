@@ -72,9 +72,9 @@ impl ViewerOptions {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ViewerError {
-    #[error("feeds cannot come in: {0}")]
+    #[error("the viewer cannot receive pictures: {0}")]
     Feeds(#[from] mgn_fabric::Error),
-    #[error("{0} is no address for a page; write tcp:HOST:PORT, and put a proxy in front for encryption")]
+    #[error("{0} cannot be the address of the page; write tcp:HOST:PORT, and for encryption put an HTTPS proxy in front of the page")]
     Listen(Address),
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },

@@ -124,7 +124,7 @@ impl fmt::Display for Tile {
 pub enum WallError {
     #[error("the wall {0} has no tiles; it needs one at least")]
     NoTiles(String),
-    #[error("the wall {0} has {1} tiles; {TILES_MAX} are the limit")]
+    #[error("the wall {0} has {1} tiles; the limit is {TILES_MAX}")]
     TooMany(String, usize),
     #[error(
         "the mural of the wall {0} is {1} x {2} pixels; both must be between 1 and {MURAL_MAX}"
@@ -137,10 +137,10 @@ pub enum WallError {
     #[error("two tiles are called {0}; give one of them another name")]
     Twice(String),
     #[error(
-        "{0:?} is no wall; write COLUMNSxROWS, for example 2x2, with {TILES_MAX} tiles at most"
+        "{0:?} is not a wall; write COLUMNSxROWS, for example 2x2, with at most {TILES_MAX} tiles"
     )]
     Grid(String),
-    #[error("{0:?} is no place for pictures; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
+    #[error("{0:?} is not a place where pictures can be shown; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
     Target(String),
     #[error("not a wall in JSON: {0}")]
     Json(String),

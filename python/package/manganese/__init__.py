@@ -218,7 +218,7 @@ class Outlet:
         count all pictures.
         """
         if every < 1:
-            raise ValueError(f"every is {every}: it is 1 for all pictures, 2 for each second one")
+            raise ValueError(f"every is {every}: use 1 for all pictures, 2 for every second one")
         return cls(_native.Outlet.files(folder, format, every))
 
     @classmethod

@@ -242,7 +242,7 @@ fn wrong_words_are_explained() {
         ("-np 2 --composite over:0", "the order lacks rank 1"),
         (
             "-np 2 --composite over:0,2",
-            "names rank 2, and there are 2",
+            "names rank 2, but there are only 2 ranks",
         ),
         ("-np 2 --composite depth/radix", "no schedule"),
         (

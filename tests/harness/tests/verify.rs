@@ -97,7 +97,9 @@ fn an_end_that_differs_is_told() {
     arguments.extend(run.iter().map(String::as_str));
     let outcome = verify(&stage, &arguments);
     ends_with(&outcome, 1, &["2 frames, equal"]);
-    assert!(outcome.stdout.contains("status is 7, and 0 directly"));
+    assert!(outcome
+        .stdout
+        .contains("status is 7 through the server, and 0 directly"));
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub enum UnknownChoice {
     #[error(transparent)]
     Kind(#[from] UnknownKind),
     #[error(
-        "a barrier of kind {0} takes no interface: write {0} alone, or take udp:INTERFACE or \
+        "a barrier of kind {0} takes no interface: write {0} alone, or use udp:INTERFACE or \
          wired:LINES"
     )]
     Interface(Kind),

@@ -66,7 +66,7 @@ impl Default for Options {
 pub enum OpenError {
     #[error(transparent)]
     View(#[from] ViewError),
-    #[error("the job has {size} ranks, and a barrier cannot have rank {rank}")]
+    #[error("a barrier cannot have rank {rank}: the size of the job is {size}, and ranks are counted from 0")]
     Rank { rank: u32, size: u32 },
     #[error("rank {rank} cannot be reached: {source}")]
     Unreachable { rank: u32, source: Error },
@@ -104,13 +104,13 @@ pub enum OpenError {
     #[error(transparent)]
     Lines(#[from] crate::UnknownLines),
     #[error(
-        "a barrier over wires needs to know its lines: as interface, name gpiochip0:17,27,22 (a \
+        "a barrier over wires needs to know its lines: set interface to gpiochip0:17,27,22 (a \
          chip and three of its lines) or parport0"
     )]
     NoLines,
-    #[error("a barrier of kind {kind} takes no interface: leave it out, or take udp or wired")]
+    #[error("a barrier of kind {kind} takes no interface: leave it out, or use udp or wired")]
     NoInterface { kind: Kind },
-    #[error("no network interface {name} is up: there are {there}")]
+    #[error("no network interface {name} is up: the interfaces that are up are {there}")]
     Interface { name: String, there: String },
     #[error(transparent)]
     Job(Error),

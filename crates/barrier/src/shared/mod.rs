@@ -59,7 +59,7 @@ pub enum SharedError {
     Other,
     #[error("another process is member {0} already: give each process a number of its own")]
     Taken(Id),
-    #[error("the members combine numbers in different ways: name the same for all")]
+    #[error("the members combine numbers in different ways: choose the same way for all")]
     Combine,
     #[error("there is no memory for the barrier: {0}")]
     System(#[from] io::Error),

@@ -283,7 +283,9 @@ impl PrivateDisplay {
                 bail!("it does not work here: {} drew", rate.renderer);
             }
             Rendering::Indirect if rate.renderer.is_empty() => {
-                bail!("it does not work here: this X server takes what is sent and draws nothing");
+                bail!(
+                    "it does not work here: this X server accepts the commands and draws nothing"
+                );
             }
             _ => {}
         }

@@ -307,7 +307,7 @@ impl Servers {
         left.extend(shared_memory().difference(&shared).cloned());
         match left.is_empty() {
             true => Ok(sample),
-            false => bail!("a crowd has left {}", left.join(", ")),
+            false => bail!("the crowd has left behind {}", left.join(", ")),
         }
     }
 

@@ -250,7 +250,7 @@ fn flow(
             begun.rotate_left(next);
         }
         if now > seconds + STEP_TIMEOUT.as_secs_f64() {
-            bail!("{open} links go on and on");
+            bail!("{open} links have not finished in time");
         }
     }
     for request in requests {

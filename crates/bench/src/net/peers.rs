@@ -154,7 +154,9 @@ impl PeerPrograms {
             COMPILE_TIMEOUT,
         )?
         .success(compiler)
-        .with_context(|| format!("{name} is installed without what programs are made with"))?;
+        .with_context(|| {
+            format!("{name} is installed, but its compiler, headers or libraries are incomplete")
+        })?;
         Ok(self.path_of(library, which))
     }
 

@@ -16,7 +16,7 @@ pub struct Ranks {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub np: Option<u32>,
 
-    /// Make one picture of those of all copies, and show it for rank 0
+    /// Merge the pictures of all copies into one, which rank 0 shows
     ///
     /// SPEC is depth (the nearest pixel), over (blended with alpha; rank 0 is in front), max, min
     /// or add. The order of ranks from front to back may follow, as in over:2,0,1, and a

@@ -49,7 +49,7 @@ impl FromStr for RelayTarget {
                 name: name.into(),
                 address: Address::of_server(address).map_err(|error| error.to_string())?,
             }),
-            _ => Err("it should be NAME=ADDR, gpu1=tls:10.0.0.11:7500 for one".into()),
+            _ => Err("it should be NAME=ADDR, for example gpu1=tls:10.0.0.11:7500".into()),
         }
     }
 }

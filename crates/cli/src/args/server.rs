@@ -66,7 +66,7 @@ pub struct Server {
 
     /// Serve at most N sessions of clients with the same token at the same time
     ///
-    /// It counts them at all addresses together. Give each person a token of their own then.
+    /// Sessions at all addresses count together. If you use this, give each person their own token.
     ///
     /// [default: no limit; or `max_sessions_per_token` in config.toml]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]

@@ -27,7 +27,7 @@ pub struct Window {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(SharedWindow::CLIENTS_MAX)))]
     pub window_clients: Option<u32>,
 
-    /// How long the programs of a window wait for one that has not come yet
+    /// How long the programs of a window wait for a program that has not joined yet
     #[arg(
         long,
         value_name = "SECONDS",

@@ -29,13 +29,13 @@ enum Inexact {
 impl Inexact {
     fn what(self) -> &'static str {
         match self {
-            Inexact::Writes => "its shaders write to memory, where each tile's renderer sees only what it has written itself",
-            Inexact::Counts => "it counts what is drawn where tiles overlap, or clipped primitives, or runs of fragment shaders",
+            Inexact::Writes => "its shaders write to memory, and each tile's renderer sees only its own writes",
+            Inexact::Counts => "it counts samples where tiles overlap, clipped primitives, or fragment shader invocations",
             Inexact::LargeCopy => "it copies more of its window than fits into a framebuffer; each tile's renderer copies what it has",
             Inexact::Assembly => {
-                "a program in assembly language asks where its fragments are, or places vertices by matrices of its own"
+                "an assembly program uses fragment.position, or places vertices by matrices of its own"
             }
-            Inexact::Binaries => "its shaders come as binaries, which nothing is added to",
+            Inexact::Binaries => "its shaders are binaries, which Manganese cannot translate",
         }
     }
 }

@@ -214,9 +214,9 @@ pub enum CompositeError {
     Release { rank: usize, theirs: String },
     #[error("rank {rank} composites {what}: all ranks must composite the same tile or picture, with the same size, format, operation, order, schedule and receiver")]
     Different { rank: usize, what: String },
-    #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
+    #[error("the order {order:?} names a rank twice, or a rank that does not exist: the size of the job is {size}")]
     Order { order: Vec<usize>, size: usize },
-    #[error("there is no rank {to} to send the picture to: the job has {size}")]
+    #[error("there is no rank {to} to send the picture to: the size of the job is {size}")]
     To { to: usize, size: usize },
     #[error("{rectangle:?} is not within the picture")]
     Outside { rectangle: Rectangle },
@@ -224,7 +224,7 @@ pub enum CompositeError {
     Size { width: usize, height: usize },
     #[error("no memory for pictures: {0}")]
     Memory(std::io::Error),
-    #[error("nothing was drawn for these terms: draw each picture in memory of their size and format first")]
+    #[error("nothing was drawn for this composition: first request memory for a picture of the same size and format, and draw into it")]
     NotDrawn,
     #[error("an earlier frame of this group has failed: make a new group")]
     Failed,

@@ -175,7 +175,7 @@ pub enum ConfigError {
         name: Option<String>,
         walls: Vec<String>,
     },
-    #[error("{} has several walls; write one of them behind a colon, as {}:{}", path.display(), path.display(), walls[0])]
+    #[error("{} has several walls; add a colon and the name of one, as in {}:{}", path.display(), path.display(), walls[0])]
     WhichWall { path: PathBuf, walls: Vec<String> },
     #[error("no server is named for the wall {0}; add a [[server]] for a mothership, or use the file with `mgn run --wall FILE`")]
     Undrawn(String),

@@ -149,8 +149,8 @@ impl Core {
             let of = format!("the server {name} of the tile {tile}");
             let Some(server) = self.servers.get(name) else {
                 match self.expected.get(name).and_then(|e| e.failed.as_ref()) {
-                    Some(why) => return Verdict::Never(format!("{of} will not come: {why}")),
-                    None => wait = wait.or(Some(format!("{of} is not there yet"))),
+                    Some(why) => return Verdict::Never(format!("{of} has failed: {why}")),
+                    None => wait = wait.or(Some(format!("{of} has not registered yet"))),
                 }
                 continue;
             };
@@ -177,7 +177,7 @@ impl Core {
                 return Verdict::Never(format!("{of} takes {most} sessions at most, and the wall {wall} needs more of it; start it with a higher --max-sessions"));
             }
             if *count > self.free(server) {
-                wait = wait.or(Some(format!("{of} has its limit of sessions")));
+                wait = wait.or(Some(format!("{of} has reached its limit of sessions")));
             }
             ends.push(end_at(server, transport, address));
         }
@@ -232,7 +232,7 @@ impl Core {
             .values()
             .any(|group| room(group, &|server| server.hello.sessions) >= count)
         {
-            return Verdict::Wait("all servers have their limit of sessions".into());
+            return Verdict::Wait("all servers have reached their limit of sessions".into());
         }
         self.judge_absence(count, named, &lacks, groups.len())
     }
@@ -252,15 +252,15 @@ impl Core {
             .clone()
             .find(|(_, expected)| expected.failed.is_none())
         {
-            return Verdict::Wait(format!("the server {name} is not there yet"));
+            return Verdict::Wait(format!("the server {name} has not registered yet"));
         }
         if let Some(name) = named.filter(|name| !self.servers.contains_key(*name)) {
             let failed = absent
                 .next()
                 .and_then(|(_, expected)| expected.failed.as_ref());
             return match failed {
-                Some(why) => Verdict::Never(format!("the server {name} will not come: {why}")),
-                None => Verdict::Wait(format!("no server called {name} is there")),
+                Some(why) => Verdict::Never(format!("the server {name} has failed: {why}")),
+                None => Verdict::Wait(format!("no server called {name} is registered")),
             };
         }
         if self.servers.is_empty() {
@@ -270,8 +270,8 @@ impl Core {
                     Expected {
                         failed: Some(why), ..
                     },
-                )) => Verdict::Never(format!("the server {name} will not come: {why}")),
-                _ => Verdict::Wait("no server is there".into()),
+                )) => Verdict::Never(format!("the server {name} has failed: {why}")),
+                _ => Verdict::Wait("no server is registered".into()),
             };
         }
         if !lacks.is_empty() {

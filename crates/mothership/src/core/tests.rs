@@ -134,7 +134,7 @@ fn a_wall_is_there_when_its_servers_are() {
     waits(
         &mut core,
         1,
-        "the server a of the tile 0,0 is not there yet",
+        "the server a of the tile 0,0 has not registered yet",
     );
     server_comes(&mut core, 2, hello("a"));
     waits(&mut core, 1, "the server b of the tile 1,0");
@@ -253,7 +253,7 @@ fn a_server_without_desktop_gl_serves_who_needs_none() {
 fn a_grid_takes_whom_it_finds() {
     let mut core = Core::new(&Config::default());
     client_comes(&mut core, 1, request(Wanted::Grids(vec![(2, 2)])));
-    waits(&mut core, 1, "no server is there");
+    waits(&mut core, 1, "no server is registered");
     server_comes(&mut core, 2, hello("a"));
     let matched = matches(&mut core, 1);
     assert!(matched.ends.iter().all(|end| end.server == "a"));

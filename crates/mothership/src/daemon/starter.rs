@@ -103,10 +103,12 @@ impl Starter {
         let server = self.servers.iter().find(|server| server.name == name)?;
         match &server.state {
             State::Running(_) => Some(match server.last_line() {
-                Some(line) => format!("it was started and has not come yet; it says: {line}"),
-                None => "it was started and has not come yet".into(),
+                Some(line) => {
+                    format!("it was started but has not registered yet; its last output is: {line}")
+                }
+                None => "it was started but has not registered yet".into(),
             }),
-            State::Due => Some("it is started soon, if it does not come back".into()),
+            State::Due => Some("it will be started soon unless it registers again".into()),
             State::Ended | State::Failed { .. } | State::Found => None,
         }
     }

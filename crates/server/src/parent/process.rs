@@ -180,7 +180,7 @@ impl Process {
                 Err(error) => Err(error.to_string()),
             };
             if let Err(why) = taken {
-                return self.end(&format!("said what no worker says ({why})"));
+                return self.end(&format!("sent an invalid message ({why})"));
             }
         }
         match open {
@@ -191,7 +191,7 @@ impl Process {
             Ok(false) => self.control = None,
             // A worker that has ended with messages untaken resets its socket.
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                self.end(&format!("said what no worker says ({error})"));
+                self.end(&format!("sent an invalid message ({error})"));
             }
             Err(_) => self.control = None,
         }
@@ -271,7 +271,7 @@ impl Process {
         let Some(its) = served.iter_mut().find(|served| served.id == session) else {
             // A session of a window may have just ended.
             if self.window.is_none() {
-                return Err("what a session needs that it does not serve".into());
+                return Err("a connection request for a session that it does not serve".into());
             }
             let why = "the session has ended";
             self.connections.refuse(session, target, why, true);
@@ -298,7 +298,7 @@ impl Process {
             return Ok(());
         };
         let place = served.iter().position(|served| served.id == session);
-        let place = place.ok_or("that a session has ended that it does not serve")?;
+        let place = place.ok_or("the end of a session that it does not serve")?;
         let gone = served.swap_remove(place);
         let is_empty = served.is_empty();
         let reason = cause.map_or(Reason::ClientLeft, told);

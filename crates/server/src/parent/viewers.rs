@@ -147,7 +147,8 @@ impl Connections {
     ) -> Result<(), String> {
         let mut viewers = viewers.iter_mut();
         let viewer = viewers.find(|viewer| viewer.target == target);
-        let viewer = viewer.ok_or("that it wants to connect to what its session has not")?;
+        let viewer =
+            viewer.ok_or("a connection request for a viewer that its session does not have")?;
         let mut others = self.under_way.iter();
         if others.any(|other| (other.session, other.target) == (session, target)) {
             return Err("that it wants two connections to one viewer".into());
