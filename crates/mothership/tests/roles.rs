@@ -2,6 +2,7 @@
 //! the typed error.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -135,8 +136,14 @@ fn each_role_may_do_its_own() {
     let shown = its_key.public().to_string();
     let hello = hello(Some(shown));
     let _registration = Registration::begin(address.clone(), Some(server), hello).unwrap();
-    let found = ask(&address, Some(&client_file), wanted(), WAIT_TIMEOUT, |_| {}).unwrap();
+    // The program that is started may change to another folder.
+    let up = std::env::current_dir().unwrap().components().count() - 1;
+    let from_here: PathBuf = std::iter::repeat_n("..", up).collect();
+    let file = from_here.join(client_file.strip_prefix("/").unwrap());
+    let found = ask(&address, Some(&file), wanted(), WAIT_TIMEOUT, |_| {}).unwrap();
     assert_eq!(found.tiles[0].key, Some(its_key.public()));
+    let told = found.tiles[0].token_file.as_ref().unwrap();
+    assert!(told.is_absolute(), "{}", told.display());
     drop(found);
 
     // A server whose token is revoked does not stay.
