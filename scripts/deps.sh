@@ -131,7 +131,8 @@ if [ "$goal" = bench ] || [ "$goal" = test ]; then
     like ethtool "has them sent one by one" have_for_root ethtool
 fi
 if [ "$goal" = aarch64 ]; then
-    want gcc-aarch64-linux-gnu "links programs for 64-bit ARM" have aarch64-linux-gnu-gcc
+    want gcc-aarch64-linux-gnu "compiles and links programs for 64-bit ARM" have aarch64-linux-gnu-gcc
+    want libc6-dev-arm64-cross "headers of its C library" test -e /usr/aarch64-linux-gnu/include/stdio.h
     want qemu-user "runs them" have qemu-aarch64
 fi
 if [ "$goal" = apps ]; then
