@@ -624,10 +624,12 @@ int mgn_barrier_wait(mgn_barrier barrier, int timeout, uint64_t *combined);
 // mgn_barrier_wait.
 int mgn_barrier_pass(mgn_barrier barrier, uint64_t number, int timeout, uint64_t *combined);
 
-// Stores up to room ranks of members, as far as this process knows. Returns the number of members.
+// Stores the ranks of the members that this process knows, but at most room ranks. Returns the
+// number of members.
 int mgn_barrier_members(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 
-// Stores up to room ranks of the members whose loss made a pass fail last. Returns their number.
+// Stores the ranks of the members that were lost in the latest failed pass, but at most room
+// ranks. Returns the number of these members.
 int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 
 // Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
