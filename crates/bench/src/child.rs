@@ -128,7 +128,7 @@ impl FinishedProgram {
         bail!(
             "{name} ended with {}: {}",
             self.status,
-            last.unwrap_or("it said nothing")
+            last.unwrap_or("it printed nothing")
         )
     }
 }

@@ -85,7 +85,7 @@ pub fn compare(a: &Record, b: &Record) -> Comparison {
         .collect();
     let mut differences = differences(&a.head, &b.head);
     for plot in deduplicated(redefined.clone()) {
-        differences.push(format!("{plot} is another quantity in each of them"));
+        differences.push(format!("{plot} is a different quantity in A and B"));
     }
     let was_redefined = |key: &Key| redefined.iter().any(|plot| plot == key.0);
     let (mut changes, mut unchanged, mut untold) = (Vec::new(), 0, 0);

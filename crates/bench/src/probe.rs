@@ -61,7 +61,7 @@ pub fn cache_line_ns() -> f64 {
 /// The processors that the calling thread may use.
 pub fn processors() -> Result<Vec<usize>> {
     let mine = rustix::thread::sched_getaffinity(None)
-        .context("cannot tell which processors there are")?;
+        .context("cannot find out which processors may be used")?;
     let all = 0..rustix::thread::CpuSet::MAX_CPU;
     Ok(all.filter(|at| mine.is_set(*at)).collect())
 }

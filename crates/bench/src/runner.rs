@@ -22,7 +22,7 @@ const FAILURES: u32 = 2;
 const TRIES: u32 = 2;
 
 /// The reason why a run does not count.
-const MOVED: &str = "meanwhile the processors moved, or were busy with something else";
+const MOVED: &str = "the processors moved or were busy with something else during the run";
 
 /// The values of one x of a series: the round of each, and the figure.
 type Values = Vec<(u32, Figure)>;

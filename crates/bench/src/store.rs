@@ -86,7 +86,7 @@ fn is_same(there: &Head, here: &Head) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "what is there was measured otherwise than it would be now ({}): choose another --dir, or --fresh to measure anew",
+        "the results in this folder were measured under other conditions ({}): choose another --dir, or discard them with --fresh",
         differences.join("; ")
     )
 }

@@ -86,7 +86,7 @@ fn only_the_same_is_compared() {
     assert_eq!((found.unchanged, found.only_a, found.only_b), (0, 1, 1));
     assert_eq!(
         found.differences,
-        ["latency is another quantity in each of them"]
+        ["latency is a different quantity in A and B"]
     );
     let counted = || {
         let mut record = small(Better::Less, vec![point(8.0, 10.0, 0.0)]);

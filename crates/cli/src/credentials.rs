@@ -116,5 +116,5 @@ pub fn token_for(flag: Option<PathBuf>, address: &Address) -> anyhow::Result<Opt
 pub fn missing_token(peer: &str) -> String {
     let place = Settings::default_token();
     let place = place.map_or_else(String::new, |path| format!("to {}, ", path.display()));
-    format!("{peer} wants a token: run `mgn token new` on its host and copy the new file {place}or name it by --token-file")
+    format!("{peer} requires a token: run `mgn token new` on its host and copy the new file {place}or name it with --token-file")
 }

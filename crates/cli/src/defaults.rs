@@ -15,7 +15,9 @@ pub fn apply_to_program(flags: &mut RenderFlags, own: Option<&str>) -> anyhow::R
     let settings = Settings::read()?;
     let named = &flags.named;
     if named.contains(&ServerName::Own) && named.len() > 1 {
-        anyhow::bail!("--server own is for a server of the run's own; leave out the others");
+        anyhow::bail!(
+            "--server own starts one server for this run; leave out the other --server flags"
+        );
     }
     let addresses = named.iter().filter_map(|name| match name {
         ServerName::Own => None,
@@ -39,7 +41,7 @@ pub fn apply_to_program(flags: &mut RenderFlags, own: Option<&str>) -> anyhow::R
             };
             if let (false, Some(transport)) = (fits, &flags.transport) {
                 let all: Vec<String> = value.iter().map(Address::to_string).collect();
-                anyhow::bail!("--transport {transport} does not lead to {} ({source}); leave it out, or give --server own", all.join(" "));
+                anyhow::bail!("--transport {transport} cannot reach {} ({source}); leave it out, or give --server own", all.join(" "));
             }
             flags.server = value;
         }

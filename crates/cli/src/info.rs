@@ -68,7 +68,7 @@ fn rendering() -> (Ability, Ability) {
     let missing = confined.missing.iter().map(|part| format!("not {part}"));
     let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
     let sandbox = match parts.is_empty() {
-        true => no("the driver opens only without one"),
+        true => no("the driver opens only without a sandbox"),
         false => Ability {
             works: confined.holds(),
             detail: parts.join("\n"),

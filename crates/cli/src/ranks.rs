@@ -128,7 +128,7 @@ impl Rank {
             fs::write(&file, lines.concat()).context("writing the hosts of the ranks")?;
             variables.push(("MGN_HOSTFILE".into(), file.into()));
             // The token of the server, which is in another variable, may be a different one.
-            let token = token_file.context("the ranks are on several hosts and need a secret: mgn token new FILE, the same file on all, and MGN_TOKEN_FILE")?;
+            let token = token_file.context("the ranks are on several hosts and need a secret: run mgn token new FILE, copy the file to all hosts, and set MGN_TOKEN_FILE to it")?;
             variables.push((
                 "MGN_COMPOSITE_TOKEN_FILE".into(),
                 std::path::absolute(token)?.into(),

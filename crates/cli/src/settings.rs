@@ -88,7 +88,7 @@ pub const KEYS: [Key; 12] = [
         name: "server",
         kind: "address, or a list of addresses",
         variable: Some("MGN_SERVER"),
-        meaning: "The server that renders, as --server takes it. A list has one server for each tile of a wall. The variable separates several by spaces.",
+        meaning: "The server that renders, in the form of --server. A list has one server for each tile of a wall. The variable separates several by spaces.",
         default: "each run starts a server of its own",
     },
     Key {
@@ -130,35 +130,35 @@ pub const KEYS: [Key; 12] = [
         name: "ssh_mgn",
         kind: "command",
         variable: None,
-        meaning: "The name or path of mgn on other hosts, as --ssh-mgn takes it.",
+        meaning: "The name or path of mgn on other hosts, as for --ssh-mgn.",
         default: "mgn",
     },
     Key {
         name: "max_sessions_per_client",
         kind: "number",
         variable: None,
-        meaning: "How many sessions of one client mgn server serves at the same time, as --max-sessions-per-client takes it.",
+        meaning: "How many sessions of one client mgn server serves at the same time, as for --max-sessions-per-client.",
         default: "for addresses a quarter of --max-sessions, but at least 32; for users of the machine no limit of their own",
     },
     Key {
         name: "max_sessions_per_token",
         kind: "number",
         variable: None,
-        meaning: "How many sessions of clients with the same token mgn server serves at the same time, as --max-sessions-per-token takes it.",
+        meaning: "How many sessions of clients with the same token mgn server serves at the same time, as for --max-sessions-per-token.",
         default: "no limit",
     },
     Key {
         name: "memory_total",
         kind: "number of MiB",
         variable: None,
-        meaning: "How much memory the sessions of mgn server may use together, as --memory-total takes it.",
+        meaning: "How much memory the sessions of mgn server may use together, as for --memory-total.",
         default: "three quarters of the memory of the machine, or of the server's control group",
     },
     Key {
         name: "idle_timeout",
         kind: "number of seconds",
         variable: None,
-        meaning: "How long programs may send nothing to mgn server before their sessions end, as --idle-timeout takes it.",
+        meaning: "How long programs may send nothing to mgn server before their sessions end, as for --idle-timeout.",
         default: "for ever",
     },
     Key {
@@ -437,7 +437,7 @@ impl File {
         if is_key && !KEYS.iter().any(|known| known.name == key) {
             let advice = match closest(key) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("there are {}", KEYS.map(|known| known.name).join(", ")),
+                None => format!("use one of {}", KEYS.map(|known| known.name).join(", ")),
             };
             anyhow::bail!("{place}: there is no setting {key:?}; {advice}");
         }
@@ -520,7 +520,7 @@ mod tests {
             ("token-file = \"t\"", &[":1:", "mean token_file?"]),
             (
                 "colour = 3",
-                &[":1:", "\"colour\"", "there are server, mothership"],
+                &[":1:", "\"colour\"", "use one of server, mothership"],
             ),
             ("idle-timeout = 3", &[":1:", "mean idle_timeout?"]),
             ("server = 3", &[":1:", "an address in quotes"]),

@@ -55,7 +55,7 @@ fn run(args: &Ssh) -> anyhow::Result<u8> {
         XDisplay::connect(None)
             .and_then(|display| display.info())
             .context(
-                "the program has no X server to be shown on here; --headless runs it without one",
+                "there is no X server here to show the program on; --headless runs it without one",
             )?;
     }
     let run = RunDir::create()?;
@@ -171,7 +171,7 @@ fn options(host: &str, mgn: Option<String>, serves: bool) -> anyhow::Result<SshO
         Err(_) => SILENCE_TIMEOUT,
         Ok(text) => match text.parse() {
             Ok(seconds @ 3..=86_400) => Duration::from_secs(seconds),
-            _ => anyhow::bail!("MGN_SSH_SILENCE={text} is no number of seconds from 3 to 86400"),
+            _ => anyhow::bail!("MGN_SSH_SILENCE={text} is not a number of seconds from 3 to 86400"),
         },
     };
     Ok(SshOptions {
@@ -193,7 +193,7 @@ fn options(host: &str, mgn: Option<String>, serves: bool) -> anyhow::Result<SshO
 pub fn check_display(lease: Option<&Path>, flags: &RenderFlags) -> anyhow::Result<()> {
     let is_unset = std::env::var_os("DISPLAY").is_none_or(|display| display.is_empty());
     if lease.is_some() && is_unset && !flags.headless {
-        anyhow::bail!("sshd does not forward X connections to this host: its sshd_config needs X11Forwarding yes, and xauth must be installed; `mgn ssh --headless` does without");
+        anyhow::bail!("sshd does not forward X connections to this host: its sshd_config needs X11Forwarding yes, and xauth must be installed; `mgn ssh --headless` needs neither");
     }
     Ok(())
 }

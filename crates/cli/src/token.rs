@@ -78,7 +78,7 @@ fn name_of(file: &Path) -> anyhow::Result<String> {
     match is_name(&stem) {
         true => Ok(stem.into_owned()),
         false => anyhow::bail!(
-            "{} does not make a name for a token; give one by --name",
+            "the name of {} is not a valid name for a token; choose one with --name",
             file.display()
         ),
     }
@@ -127,7 +127,7 @@ fn revoke(name: &str, store_file: StoreFile) -> anyhow::Result<()> {
     Store::revoke(&store, name)?;
     let store = store.display();
     print(&format!(
-        "{store}: {name} is not admitted any more; servers that use this store end its sessions\n"
+        "{store}: {name} is no longer admitted; servers that use this store end its sessions\n"
     ))
 }
 

@@ -25,7 +25,7 @@ pub fn serve(args: Viewer) -> anyhow::Result<()> {
         ..ViewerOptions::new(wall, args.feeds)
     })?;
     print(&format!("{}\n", viewer.url()))?;
-    tracing::info!("pictures come in at {}", viewer.feeds());
+    tracing::info!("receiving pictures at {}", viewer.feeds());
     viewer.wait();
     anyhow::bail!("the viewer has ended")
 }
@@ -115,7 +115,7 @@ fn feeds(
 
 /// The local address of this host in connections to a server.
 fn own_address(host: &str, port: u16) -> anyhow::Result<IpAddr> {
-    let doing = || format!("finding the way to {host}");
+    let doing = || format!("finding a route to {host}");
     let mut addresses = (host, port).to_socket_addrs().with_context(doing)?;
     let address = addresses.next().with_context(doing)?;
     let any: IpAddr = match address {

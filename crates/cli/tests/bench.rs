@@ -215,7 +215,7 @@ fn one_processor_limits_the_measurements() {
     });
     let table = table.join().unwrap();
     assert!(
-        table.contains("net: two processes are to run at once"),
+        table.contains("net: two processes must run at the same time"),
         "{table}"
     );
     assert!(table.contains("20 iterations on each processor"), "{table}");

@@ -392,7 +392,7 @@ fn an_impossible_chain_is_refused_before_anything_starts() {
     parsed("print:path=x", &["no parameter \"path\"", "it has file"]);
     parsed("discard:x=1", &["it has none"]);
     parsed("save", &["save:dir=", "a folder"]);
-    parsed("save:dir=x,every=0", &["a whole number from 1 on"]);
+    parsed("save:dir=x,every=0", &["a whole number of at least 1"]);
     parsed("save:dir=x,format=gif", &["png or jpeg"]);
     parsed("print:file=", &["not a file"]);
     parsed("perf:seconds=1,seconds=2", &["twice"]);

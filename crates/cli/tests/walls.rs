@@ -86,7 +86,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
         (
             r#"{ spu = "histogram", every = 0 }"#,
             39,
-            "a whole number from 1 on",
+            "a whole number of at least 1",
         ),
     ] {
         wrong(&format!("{server}chain = [{stage}]\n"), column, words);

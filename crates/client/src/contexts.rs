@@ -271,7 +271,7 @@ fn create_on_server(
                 return Err(Refused::Server(why));
             }
             Err(_) => {
-                session.lose("it answered a context with something else");
+                session.lose("it did not answer the creation of a context with a context");
                 return Err(Refused::NoSession);
             }
         }

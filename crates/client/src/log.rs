@@ -35,7 +35,7 @@ pub fn init() {
         match wish.to_string_lossy().parse::<LevelFilter>() {
             // If there is another subscriber already, it is used.
             Ok(level) => drop(tracing::subscriber::set_global_default(Lines { level })),
-            Err(_) => line("MGN_LOG is none of off, error, warn, info, debug and trace"),
+            Err(_) => line("MGN_LOG must be off, error, warn, info, debug or trace"),
         }
     });
 }

@@ -58,7 +58,7 @@ impl Operation {
 
 /// An unknown name of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no operation {0:?}: it is one of over, nearest, max, min and add")]
+#[error("there is no operation {0:?}: use over, nearest, max, min or add")]
 pub struct UnknownOperation(String);
 
 impl Display for Operation {

@@ -21,7 +21,7 @@ pub struct Recipe {
 pub enum BadRecipe {
     #[error("there is no operation called {word:?}; {}", did_you_mean(.word))]
     Operation { word: String },
-    #[error("{rank:?} in the order {order:?} is no rank: give all ranks, front to back, as in over:2,0,1")]
+    #[error("{rank:?} in the order {order:?} is not a rank: give all ranks, front to back, as in over:2,0,1")]
     Rank { rank: String, order: String },
     #[error("the order names rank {0} twice")]
     Twice(usize),
@@ -143,7 +143,7 @@ fn did_you_mean(word: &str) -> String {
     let closest = words.iter().min_by_key(distance);
     match closest.filter(|known| distance(known) <= 2 && word.len() > 2) {
         Some(known) => format!("did you mean {known}?"),
-        None => "it is one of depth, over, max, min and add".into(),
+        None => "use depth, over, max, min or add".into(),
     }
 }
 
@@ -172,10 +172,10 @@ mod tests {
         let error = |text: &str| text.parse::<Recipe>().unwrap_err().to_string();
         assert!(error("deph").contains("did you mean depth?"));
         assert!(error("Over:0,1").contains("did you mean over?"));
-        assert!(error("blend").contains("one of depth, over"));
-        assert!(error("").contains("one of depth, over"));
+        assert!(error("blend").contains("use depth, over"));
+        assert!(error("").contains("use depth, over"));
         assert!(error("over:0,x").contains("\"x\""));
-        assert!(error("over:").contains("no rank"));
+        assert!(error("over:").contains("not a rank"));
         assert!(error("over:1,1").contains("rank 1 twice"));
         assert!(error("over/radix").contains("no schedule"));
     }

@@ -25,7 +25,7 @@ pub enum Schedule {
 
 /// An unknown name of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no schedule {0:?}: it is one of direct, binary-swap, 2-3-swap, radix-K and tree-K, where K is at least 2, as in radix-8")]
+#[error("there is no schedule {0:?}: use direct, binary-swap, 2-3-swap, radix-K or tree-K, where K is at least 2, as in radix-8")]
 pub struct UnknownSchedule(String);
 
 impl Schedule {

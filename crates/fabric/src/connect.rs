@@ -91,7 +91,7 @@ pub fn connect_for_another(
 /// # Errors
 /// [`Error::Misuse`] if the bytes are not those that the other process got.
 pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Connection, Error> {
-    let wrong = || Error::Misuse("a handed-over connection comes with invalid bytes");
+    let wrong = || Error::Misuse("the bytes of a handed-over connection are invalid");
     let ([HANDOVER, sealed], rest) = bytes.split_first_chunk().ok_or_else(wrong)? else {
         return Err(wrong());
     };

@@ -15,7 +15,7 @@ unsafe fn give<T: Copy>(out: *mut T, values: impl FnOnce(&Context) -> Result<Vec
     call((), |registry| {
         let values = values(registry.current()?)?;
         if out.is_null() {
-            return Err(Problem::Value("There is no place for the value.".into()));
+            return Err(Problem::Value("The pointer to the value is null.".into()));
         }
         for (at, value) in values.into_iter().enumerate() {
             // SAFETY: as the caller promises.

@@ -238,7 +238,7 @@ unsafe fn copy_out<T: Copy>(
             false => values(registry.image(image.number as usize)?)?,
         };
         if out.is_null() {
-            return Err(Problem::Value("There is no place for the pixels.".into()));
+            return Err(Problem::Value("The pointer to the pixels is null.".into()));
         }
         // SAFETY: as the caller promises, and the vector is our own.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), out, values.len()) };

@@ -82,7 +82,7 @@ impl Remote {
     pub fn begin(options: SshOptions) -> Result<Remote, Error> {
         if options.host.is_empty() || options.host.starts_with('-') {
             return Err(Error::Ssh(format!(
-                "{:?} is no name of a host; write HOST or USER@HOST",
+                "{:?} is not the name of a host; write HOST or USER@HOST",
                 options.host
             )));
         }
@@ -248,12 +248,12 @@ impl Ssh {
         let why = match (output.status.code(), version) {
             (Some(0), Some(version)) if version.trim() == own => return Ok(()),
             (Some(0), Some(version)) => format!(
-                "{host} has mgn {}, and here is {own}; install the same release on both",
+                "{host} has mgn {}, and this host has {own}; install the same release on both",
                 version.trim()
             ),
             (Some(255), _) => format!("ssh could not connect to {host}; see what it says above"),
-            (Some(126 | 127), _) => format!("there is no {mgn} on {host}; install Manganese there, or say where it is by --ssh-mgn PATH"),
-            (Some(status), _) => format!("{mgn} --version ended with status {status} on {host}; say where mgn is there by --ssh-mgn PATH"),
+            (Some(126 | 127), _) => format!("there is no {mgn} on {host}; install Manganese there, or give its path with --ssh-mgn PATH"),
+            (Some(status), _) => format!("{mgn} --version ended with status {status} on {host}; give the path of mgn there with --ssh-mgn PATH"),
             (None, _) => format!("ssh to {host} was ended by a signal"),
         };
         Err(Error::Ssh(why))

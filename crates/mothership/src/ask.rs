@@ -264,7 +264,7 @@ impl Member {
         while !self.shared.has_left.load(Ordering::Relaxed) {
             if let Some(link) = link.take() {
                 if let Err(error) = self.attend(link) {
-                    tracing::debug!("the mothership is away: {error}");
+                    tracing::debug!("the mothership cannot be reached: {error}");
                 }
             }
             thread::sleep(RETRY_INTERVAL);
@@ -298,7 +298,9 @@ impl Member {
             match link.recv(STOP_CHECK_INTERVAL)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {
-                    tracing::debug!("the server {server} has gone from the mothership: {why}")
+                    tracing::debug!(
+                        "the server {server} is no longer registered with the mothership: {why}"
+                    )
                 }
                 Some(_) => {}
                 None => {

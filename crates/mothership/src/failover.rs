@@ -87,7 +87,7 @@ impl Failover {
                     Ok(Some(incoming)) => shared.clone().admit(incoming),
                     Ok(None) => {}
                     Err(error) => {
-                        tracing::debug!(%error, "programs are not told of other servers");
+                        tracing::debug!(%error, "programs cannot be told of replacement servers");
                         return;
                     }
                 }
@@ -170,12 +170,12 @@ impl Shared {
         let shared = self.clone();
         let serve = move || {
             if let Err(error) = shared.serve(number, incoming, &known, inbox) {
-                tracing::debug!(%error, "a program is not told of other servers");
+                tracing::debug!(%error, "a program can no longer be told of replacement servers");
             }
             shared.forget(number);
         };
         if let Err(error) = spawn("failover-program", serve) {
-            tracing::debug!(%error, "a program is not served");
+            tracing::debug!(%error, "cannot start a thread to tell a program of replacement servers");
             self.forget(number);
         }
     }

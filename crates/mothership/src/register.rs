@@ -141,7 +141,7 @@ impl RegistrationThread {
             if self.hello.is_ours && idle && alone.elapsed() > ORPHAN {
                 let address = &self.address;
                 let why = match self.was_taken {
-                    true => format!("the mothership at {address} has gone"),
+                    true => format!("the connection to the mothership at {address} was lost"),
                     false => format!("no mothership answers at {address} from here"),
                 };
                 self.shared.lock().failure = Some(why);
@@ -176,7 +176,7 @@ impl RegistrationThread {
                     self.was_taken = true;
                 }
                 Some(FromMothership::End) => {
-                    tracing::info!("the mothership ends this server");
+                    tracing::info!("the mothership has told this server to end");
                     return Ok(Next::End);
                 }
                 Some(FromMothership::Refused(why)) if self.was_taken && !self.hello.is_ours => {

@@ -113,7 +113,7 @@ impl ServerStatus {
     fn row(&self) -> Vec<String> {
         if !self.on_line {
             let why = self.why.as_deref().unwrap_or("it has not registered yet");
-            let state = format!("not there, {why}");
+            let state = format!("absent: {why}");
             return vec![self.name.clone(), String::new(), state];
         }
         let relay = self.relay.as_ref();
@@ -121,7 +121,7 @@ impl ServerStatus {
         vec![
             self.name.clone(),
             self.host.clone(),
-            format!("here for {}", time(self.since)),
+            format!("registered for {}", time(self.since)),
             self.renderer.clone(),
             self.version.clone(),
             format!("{} of {}", self.sessions.len(), self.sessions_max),
@@ -175,7 +175,7 @@ impl TileStatus {
         };
         let gone = match self.server_on_line {
             true => "",
-            false => ", which has gone",
+            false => ", which is no longer registered",
         };
         format!("{} by {transport} at {}{gone}", self.server, self.address)
     }
@@ -262,11 +262,11 @@ mod tests {
             let wanted: Vec<&str> = wanted.split_whitespace().collect();
             assert!(lines.contains(&wanted), "{wanted:?} in {text}");
         };
-        has("left wall1 here for 65 s llvmpipe 4.5 2 of 8 900 MiB tcp:wall1:7611");
-        has("right not there, it has not registered yet");
+        has("left wall1 registered for 65 s llvmpipe 4.5 2 of 8 900 MiB tcp:wall1:7611");
+        has("right absent: it has not registered yet");
         has("left gears, process 7, tile 1 60.0 1.23");
         has("gears 7 desk 10 min 2x1 60.0 1.23");
-        has("0,0 left by tcp at tcp:wall1:7611, which has gone");
+        has("0,0 left by tcp at tcp:wall1:7611, which is no longer registered");
         // The text of each column begins below its title.
         let column = |word: &str| text.lines().find_map(|line| line.find(word)).unwrap();
         assert_eq!(column("SESSION OF"), column("gears, process 7"));

@@ -40,7 +40,7 @@ impl Renderer {
             return Err(Fault::refused("a context was given a name that is in use"));
         }
         if self.contexts.len() >= MOST_CONTEXTS {
-            return Err(Fault::refused("more contexts than any program has"));
+            return Err(Fault::refused("more contexts than a program may have"));
         }
         let created = self.create_context(
             id,
@@ -161,7 +161,7 @@ impl Renderer {
             return Err(Fault::refused("a surface was given a name that is in use"));
         }
         if self.surfaces.len() >= MOST_SURFACES {
-            return Err(Fault::refused("more surfaces than any program has"));
+            return Err(Fault::refused("more surfaces than a program may have"));
         }
         let choice = self.choice(config).ok_or_else(|| {
             Fault::refused(format!(
@@ -367,19 +367,19 @@ impl Renderer {
             || window.accumulation.is_some() != accumulates
         {
             return Err(Fault::peers(
-                "its window has another format than that of the others; all have to choose the same",
+                "its window has a different format from those of the other programs; all of them must choose the same format",
             ));
         }
         if window.is_offset != self.is_offset {
             return Err(Fault::peers(
-                "it draws its wall with another tiling than the others; all have to name the same wall",
+                "it draws its wall with a different tiling from the other programs; all of them must name the same wall",
             ));
         }
         let there = [window.width, window.height];
         if there != size.map(|side| side.max(1)) {
             let ([w, h], [x, y]) = (size, there);
             return Err(Fault::peers(format!(
-                "its window is {w} x {h}, and that of the others {x} x {y}; all have to be of one size"
+                "its window is {w} x {h}, and those of the other programs are {x} x {y}; all of them must have the same size"
             )));
         }
         Ok(())

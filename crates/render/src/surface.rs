@@ -429,7 +429,7 @@ impl Renderer {
             .create_pbuffer(choice.egl, choice.srgb, width, height)
             .map_err(|e| {
                 Fault::driver(format!(
-                    "a framebuffer of {width} x {height} is not to be had: {e}"
+                    "cannot create a framebuffer of {width} x {height}: {e}"
                 ))
             })?;
         self.make_current(self.utility.context, surface, surface)

@@ -88,7 +88,7 @@ impl Renderer {
             // Other programs of the window have set it before.
             if self.is_shared() && !surface.tiles.is_empty() && surface.tiles != tiles {
                 return Err(Fault::peers(
-                    "it draws on a wall with other tiles than the others; all have to name the same wall",
+                    "its wall has different tiles from that of the other programs; all of them must name the same wall",
                 ));
             }
             surface.tile = tile;

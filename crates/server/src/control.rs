@@ -275,7 +275,7 @@ impl Inbox {
             Ok(0) => Ok(false),
             Ok(n) => {
                 if self.fds.len() + fds.len() > self.most_fds {
-                    return Err(invalid("descriptors came that no message needs"));
+                    return Err(invalid("file descriptors arrived that no message needs"));
                 }
                 self.bytes.extend_from_slice(&part[..n]);
                 self.fds.extend(fds);

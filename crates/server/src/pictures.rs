@@ -229,7 +229,7 @@ impl FramesSlot {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(Fault::refused(
-                    "it wants pictures but opens no connection for them",
+                    "it requested pictures but opened no connection for them",
                 ));
             }
             state = self
@@ -288,9 +288,9 @@ impl Written {
             Ok(reservation) => return Ok(Written::Message(*reservation)),
             Err(memory) => memory,
         };
-        let pixels = memory
-            .downcast()
-            .map_err(|_| Fault::server("a picture came in memory that it was not given"))?;
+        let pixels = memory.downcast().map_err(|_| {
+            Fault::server("a picture arrived in memory that was not provided for it")
+        })?;
         Ok(Written::Private(*pixels))
     }
 }

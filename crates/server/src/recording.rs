@@ -311,10 +311,9 @@ impl Pictures for Frames {
     }
 
     fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
-        let pixels: Box<Vec<u8>> = room
-            .into_memory()
-            .downcast()
-            .map_err(|_| Fault::server("a picture came in memory that it was not given"))?;
+        let pixels: Box<Vec<u8>> = room.into_memory().downcast().map_err(|_| {
+            Fault::server("a picture arrived in memory that was not provided for it")
+        })?;
         let mut view = self.0.borrow_mut();
         view.viewer.show(header, *pixels).map_err(|why| {
             let fault = Fault::server(why.as_str());

@@ -64,7 +64,7 @@ impl Permission<'_> {
             let name = &tile.name;
             let refused = tile.present.iter().find(|target| !self.covers(target));
             if let Some(target) = refused {
-                return Err(format!("the tile {name} may not be shown at {target} by programs elsewhere; the server allows that with --present {target}"));
+                return Err(format!("programs on other hosts may not show the tile {name} at {target}; start the server with --present {target} to allow this"));
             }
         }
         Ok(())
@@ -277,8 +277,8 @@ impl OpenScreens {
                 Ok(screens)
             }
             Some(_) => Err(
-                "its wall is shown at other places than the one of the other programs of the \
-                 window; all have to name the same wall"
+                "its wall is not shown at the same places as that of the other programs of the \
+                 window; all of them must name the same wall"
                     .into(),
             ),
         }
@@ -332,7 +332,7 @@ impl Screens {
         }
         if own.present.len() > TARGETS_MAX {
             return Err(format!(
-                "the tile {name} has more than {TARGETS_MAX} places to be shown at"
+                "the tile {name} is to be shown at more than {TARGETS_MAX} places"
             ));
         }
         for (target, number) in own.present.iter().zip(0..) {
@@ -347,7 +347,7 @@ impl Screens {
                 }
                 Target::Files(folder) => {
                     let Some(place) = folder_of(folder, name) else {
-                        return Err(format!("the tile {name} cannot be shown: {} with the tile's name is no place for files; give an absolute path, and a name without slashes", folder.display()));
+                        return Err(format!("the tile {name} cannot be saved: {} with the tile's name is not a valid folder; give an absolute path, and a name without slashes", folder.display()));
                     };
                     let saver = Saver::new(&place, FileFormat::Png, 1);
                     targets.push(Box::new(saver.map_err(failed)?));
@@ -409,7 +409,11 @@ impl Screens {
                     match Release::merged(&said) {
                         Some((release, [])) => Some(release),
                         Some((release, pixels)) if kept.merge(release, pixels) => continue,
-                        _ => break Fault::refused("it says nonsense on its frames connection"),
+                        _ => {
+                            break Fault::refused(
+                                "it sent an invalid message on its frames connection",
+                            )
+                        }
                     }
                 }
                 Ok(None) => None,

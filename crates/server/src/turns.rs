@@ -80,7 +80,7 @@ impl Turns {
         let done = work();
         match self.lock().take() {
             Some(turn) if turn.is_over => Err(Fault::refused(
-                "a program that takes neither answers nor pictures holds up the others of its \
+                "a program that reads neither answers nor pictures holds up the others of its \
                  window",
             )),
             _ => done,

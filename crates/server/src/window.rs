@@ -547,12 +547,12 @@ fn why_stuck(peers: &Peers, patience: Duration) -> String {
     let seconds = patience.as_secs();
     match clients {
         Some(clients) if came < clients => format!(
-            "only {came} of {clients} programs have come within {seconds} s ({places}); programs \
+            "only {came} of {clients} programs have joined within {seconds} s ({places}); programs \
              with another token or user have windows of their own"
         ),
         Some(_) => format!("all wait for each other: {places}"),
         None => format!(
-            "all wait for each other, or for a program that has not come within {seconds} s: \
+            "all wait for each other, or for a program that has not joined within {seconds} s: \
              {places}"
         ),
     }

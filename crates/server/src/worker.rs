@@ -208,7 +208,7 @@ fn wait_for_message(
     }
 }
 
-const NONSENSE: &str = "the server said something else than a worker expects";
+const NONSENSE: &str = "the server sent a message that a worker does not expect";
 
 fn out_of_turn() -> ServerError {
     ServerError::io(NONSENSE)(io::Error::from(io::ErrorKind::InvalidData))
@@ -425,7 +425,7 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bo
                 Err(why) => tracing::warn!("{why}"),
             }
         }
-        Err(error) => tracing::debug!("a frames connection came to nothing: {error}"),
+        Err(error) => tracing::debug!("a frames connection failed: {error}"),
     }
 }
 

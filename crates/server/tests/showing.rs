@@ -98,7 +98,10 @@ fn a_tile_is_shown_when_the_client_says_so() {
         let _ = client.try_encode(1, |e| e.mgn_swap_buffers(1, frame, want::WALL));
     }
     let why = client.ending().unwrap();
-    assert!(why.contains("nonsense on its frames connection"), "{why}");
+    assert!(
+        why.contains("an invalid message on its frames connection"),
+        "{why}"
+    );
 }
 
 /// The client has composited the frame with those of other programs.
@@ -140,7 +143,10 @@ fn composited_pixels_are_shown_instead_of_those_that_were_drawn() {
         let _ = client.try_encode(1, |e| e.mgn_swap_buffers(1, frame, want::WALL));
     }
     let why = client.ending().unwrap();
-    assert!(why.contains("nonsense on its frames connection"), "{why}");
+    assert!(
+        why.contains("an invalid message on its frames connection"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -152,7 +158,7 @@ fn what_cannot_be_shown_is_refused() {
         other => panic!("{:?}", other.map(|_| ())),
     };
     let why = refused(wall(Target::Files(folder.clone())));
-    assert!(why.contains("may not be shown"), "{why}");
+    assert!(why.contains("may not show the tile"), "{why}");
     assert!(!folder.exists());
     let mut several = wall(Target::Program);
     several.tiles.push(several.tiles[0].clone());

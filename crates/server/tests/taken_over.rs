@@ -243,7 +243,9 @@ fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
     let mut attacker = client(&server);
     attacker.encode(1, |e| e.gl_depth_range(1.0, 0.0));
     // The worker may be killed before it can say that it has tried.
-    server.expect_log("sent an invalid message (that it is ready, out of turn), and is killed");
+    server.expect_log(
+        "sent an invalid message (it reported that it is ready, out of turn), and is killed",
+    );
     assert!(attacker.end().is_none_or(|end| end.blame != Blame::Driver));
     works(&mut bystander);
     works(&mut client(&server));

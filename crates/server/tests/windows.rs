@@ -157,11 +157,11 @@ fn those_that_never_come_are_waited_for_as_long_as_was_said() {
     for (terms, words) in [
         (
             window("a", Some(2)),
-            "only 1 of 2 programs have come within 1 s",
+            "only 1 of 2 programs have joined within 1 s",
         ),
         (
             window("b", None),
-            "for a program that has not come within 1 s",
+            "for a program that has not joined within 1 s",
         ),
     ] {
         let mut alone = client(&server, &terms);
@@ -194,7 +194,7 @@ fn windows_that_do_not_agree_are_refused() {
     });
     fails(
         &mut second,
-        "its window is 65 x 48, and that of the others 64 x 48",
+        "its window is 65 x 48, and those of the other programs are 64 x 48",
     );
     finish(&mut first);
 }
@@ -300,7 +300,7 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
         },
     ];
     for attack in attacks {
-        is_ended_by_the_watchdog(attack, "takes neither answers nor pictures");
+        is_ended_by_the_watchdog(attack, "reads neither answers nor pictures");
     }
 }
 

@@ -108,7 +108,7 @@ pub enum Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Count => write!(f, "a whole number from 1 on"),
+            Kind::Count => write!(f, "a whole number of at least 1"),
             Kind::File => write!(f, "a file"),
             Kind::Folder => write!(f, "a folder"),
             Kind::OneOf(words) => write!(f, "{}", words.join(" or ")),
@@ -610,7 +610,10 @@ mod tests {
         assert!(pace.mgn_swap_buffers(1, 2, 0).is_ok());
         assert!(start.elapsed() >= Duration::from_millis(80));
         let refused = stage("pace:ms=soon").unwrap_err().to_string();
-        assert_eq!(refused, "ms=soon of pace is not a whole number from 1 on");
+        assert_eq!(
+            refused,
+            "ms=soon of pace is not a whole number of at least 1"
+        );
         assert!(Chain::on_client(vec![stage("pace").unwrap()]).is_ok());
     }
 }

@@ -9,14 +9,14 @@ use std::io::Write;
 
 pub const SPU: Spu = Spu {
     name: "histogram",
-    about: "commands by name, with how many there were and their bytes",
+    about: "the number and the bytes of the commands of each name",
     does: Does::Look,
     parameters: &[
         Parameter {
             name: "file",
             kind: Kind::File,
             default: Some(""),
-            about: "where to, at the end of the session; standard error unless given",
+            about: "the file to write to at the end of the session; by default standard error",
         },
         Parameter {
             name: "every",

@@ -4,8 +4,7 @@ use crate::chain::{Does, Spu};
 
 pub const SPU: Spu = Spu {
     name: "nop",
-    about:
-        "the end of a replay's chain: what comes is decoded and forgotten, and no driver is needed",
+    about: "the end of a replay's chain: decodes and discards everything, and needs no driver",
     does: Does::End,
     parameters: &[],
     build: |_, _, _| Ok(Box::new(Nop::default())),

@@ -16,7 +16,7 @@ pub const SPU: Spu = Spu {
         name: "file",
         kind: Kind::File,
         default: Some(""),
-        about: "where to; standard error unless given",
+        about: "the file to write to; by default standard error",
     }],
     build,
 };

@@ -21,7 +21,7 @@ pub const SPU: Spu = Spu {
             name: "dir",
             kind: Kind::Folder,
             default: None,
-            about: "where to: frame-000001.png and so on, surface2-frame-000001.png for the next surface",
+            about: "the folder to write to: frame-000001.png and so on, surface2-frame-000001.png for the next surface",
         },
         Parameter {
             name: "every",

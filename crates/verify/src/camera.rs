@@ -115,7 +115,7 @@ impl FromStr for Input {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Input, String> {
-        let wanted = "FRAME:COMMAND is wanted, such as 10:'xdotool key Return'";
+        let wanted = "write FRAME:COMMAND, for example 10:'xdotool key Return'";
         let (frame, command) = text.split_once(':').ok_or(wanted)?;
         let frame = frame.parse().ok().filter(|&f| f > 0).ok_or(wanted)?;
         if command.trim().is_empty() || command.contains('\n') {

@@ -35,7 +35,7 @@ impl Picture {
             return Picture::read_png(path);
         }
         Picture::parse_ppm(&fs::read(path)?)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no binary PPM picture"))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not a binary PPM picture"))
     }
 
     fn read_png(path: &Path) -> io::Result<Picture> {

@@ -32,7 +32,7 @@ pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::error!("no more feeds can come: {error}");
+                tracing::error!("cannot accept further feeds: {error}");
                 return;
             }
         }
@@ -62,15 +62,15 @@ fn welcome(incoming: Incoming, access: &Arc<Access>, board: &Arc<Board>) -> Resu
         .spawn(move || {
             let board = theirs;
             let name = &board.wall.tiles[tile].name;
-            tracing::info!("tile {name}: {} has come", opening.name);
+            tracing::info!("tile {name}: {} has connected", opening.name);
             let why = attend(incoming, &access, &board, tile, number, &outbox);
             outbox.close();
             board.leave(tile, number);
-            tracing::info!("tile {name}: {} has gone: {why}", opening.name);
+            tracing::info!("tile {name}: {} has disconnected: {why}", opening.name);
         });
     spawned.map(drop).map_err(|error| {
         board.leave(tile, number);
-        format!("there is no thread for it: {error}")
+        format!("cannot start a thread for it: {error}")
     })
 }
 
@@ -149,5 +149,5 @@ fn listen(
             return why.to_string();
         }
     }
-    "another has come in its place, or the viewer ends".into()
+    "another feed has replaced it, or the viewer is ending".into()
 }

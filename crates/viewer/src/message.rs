@@ -139,7 +139,7 @@ impl Opening {
             .ok()
             .filter(|name| name.len() <= NAME_MAX && !name.chars().any(char::is_control))
             .ok_or(MalformedMessage(
-                "the server's name is no text of up to 64 bytes",
+                "the server's name is not a text of at most 64 bytes",
             ))?;
         Ok(Opening {
             tile: u16::from_le_bytes([head[2], head[3]]),
@@ -171,7 +171,7 @@ impl Ask {
         match bytes.len() == ASK_BYTES && ask.form.is_sound() {
             true => Ok(ask),
             false => Err(MalformedMessage(
-                "the viewer asks for no picture that there is",
+                "the viewer requested a picture that cannot exist",
             )),
         }
     }
@@ -272,7 +272,7 @@ impl FromFeed<'_> {
                 match jpeg_size(jpeg) == Some(head.size()) {
                     true => Ok(FromFeed::Picture(head, jpeg)),
                     false => Err(MalformedMessage(
-                        "a picture is no JPEG of the size that it claims",
+                        "a picture is not a JPEG of the size that it claims",
                     )),
                 }
             }
@@ -292,9 +292,7 @@ impl FromFeed<'_> {
                     elapsed,
                 }))
             }
-            _ => Err(MalformedMessage(
-                "a feed said something that has no meaning",
-            )),
+            _ => Err(MalformedMessage("a feed sent an unknown message")),
         }
     }
 }

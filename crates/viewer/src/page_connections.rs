@@ -41,7 +41,7 @@ impl PageConnections {
         let now = Instant::now();
         let mut state = self.lock();
         let (number, lost) = state.admission.admit(source, now);
-        state.end(lost, "too many came at once", now);
+        state.end(lost, "too many connections at once", now);
         drop(state);
         let page_connections = self.clone();
         let task = serve(PageConnection {

@@ -82,7 +82,7 @@ async fn serve(
                     drew = Instant::now();
                     board.taken(number);
                 }
-                Some(_) => return Err((NONSENSE, "the page said something that has no meaning")),
+                Some(_) => return Err((NONSENSE, "the page sent an unknown message")),
             },
             _ = changed.changed() => {}
             _ = clock.tick() => due = true,
@@ -93,7 +93,7 @@ async fn serve(
         if !board.owes(number) {
             drew = Instant::now();
         } else if drew.elapsed() > page.patience {
-            return Err((TOO_SLOW, "the page has drawn nothing for long"));
+            return Err((TOO_SLOW, "the page has drawn nothing for too long"));
         }
         let report = board.report();
         let news = report.iter().map(Report::news);

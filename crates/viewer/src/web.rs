@@ -105,7 +105,7 @@ pub fn router(web: Arc<Web>) -> Router {
 /// do.
 async fn guard(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
     let Some(host) = host(request.headers(), request.uri(), &web.names) else {
-        let why = "this name is not known for the viewer; use an IP address, localhost, or name it by --name\n";
+        let why = "the viewer is not known by this name; use an IP address or localhost, or add the name with --name\n";
         return (StatusCode::MISDIRECTED_REQUEST, why).into_response();
     };
     let mut response = next.run(request).await;

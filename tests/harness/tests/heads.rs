@@ -519,7 +519,7 @@ fn servers_show_programs_elsewhere_what_is_allowed() {
         let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
         server.wait().unwrap();
-        let refused = outcome.stderr.contains("may not be shown");
+        let refused = outcome.stderr.contains("may not show the tile");
         assert_eq!(refused, !is_allowed, "{}", outcome.describe());
         assert_eq!(shown.join("1,1").exists(), is_allowed);
     }

@@ -364,7 +364,7 @@ fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
     let stage = Stage::new();
     let shared = Shared::new(&stage);
     let outcome = Outcome::of(&mut alone_of_two(&shared, "one"), RUN_TIMEOUT);
-    says(&outcome, "only 1 of 2 programs have come within 1 s");
+    says(&outcome, "only 1 of 2 programs have joined within 1 s");
     // Nor is there anything left of it that others could stumble over.
     shared.all("one", "interleaved", 2, |_| ()).well();
 }
@@ -458,7 +458,7 @@ fn programs_of_a_window_name_the_same_wall() {
         .into_iter()
         .map(|r| r.finish(RUN_TIMEOUT))
         .collect();
-    let said = |outcome: &Outcome| outcome.stderr.contains("a wall with other tiles");
+    let said = |outcome: &Outcome| outcome.stderr.contains("its wall has different tiles");
     assert!(
         outcomes.iter().any(said),
         "{}\n{}",

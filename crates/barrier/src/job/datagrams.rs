@@ -128,7 +128,7 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 
 fn address_of(name: &str) -> Result<IpAddr, OpenError> {
     let all = interfaces().map_err(|source| OpenError::System {
-        what: "no list of network interfaces".to_owned(),
+        what: "cannot list the network interfaces".to_owned(),
         source,
     })?;
     let named = |interface: &&Interface| interface.name == name;

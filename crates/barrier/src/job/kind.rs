@@ -28,7 +28,7 @@ pub enum Kind {
 
 /// A name that is no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, hierarchical, udp, wired")]
+#[error("{name:?} is not a kind of barrier{hint}: use auto, shm, star, tree, tree-N, dissemination, hierarchical, udp or wired")]
 pub struct UnknownKind {
     name: String,
     hint: String,

@@ -91,7 +91,7 @@ pub enum OpenError {
     Different { rank: u32, number: u16 },
     #[error(
         "a barrier in shared memory has members on one host, and ranks {one} and {other} are on \
-         two: take another kind, or auto"
+         two: use another kind, or auto"
     )]
     Hosts { one: u32, other: u32 },
     #[error(transparent)]

@@ -232,7 +232,7 @@ fn meet_by_datagrams(
     let interface = options.interface.as_deref();
     let mut datagrams = Datagrams::bind(links.job(), interface, group.view.len())?;
     let own = datagrams.address().map_err(|source| OpenError::System {
-        what: "no address for datagrams".to_owned(),
+        what: "cannot find the address for datagrams".to_owned(),
         source,
     })?;
     let secret: [u8; 32] = random()?;

@@ -123,7 +123,7 @@ pub fn batches(text: &str) -> Result<Vec<f64>> {
     let numbers = text.split_whitespace().map(str::parse);
     let numbers: Vec<f64> = numbers
         .collect::<Result<_, _>>()
-        .with_context(|| format!("a run says {:?}", text.trim()))?;
+        .with_context(|| format!("a run printed {:?}", text.trim()))?;
     if numbers.is_empty() {
         bail!("a run has measured nothing");
     }

@@ -127,7 +127,7 @@ impl Executable {
             Executable::Demo(name) => {
                 let path = demo(mgn, name);
                 let path = path.with_context(|| {
-                    format!("{name} is not beside mgn: `make build` puts it there")
+                    format!("{name} is not in the same folder as mgn: `make build` puts it there")
                 })?;
                 vec![path.into()]
             }

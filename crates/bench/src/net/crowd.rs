@@ -83,7 +83,7 @@ impl MemberProcess {
     }
 
     fn send(&mut self, line: &str) -> Result<()> {
-        writeln!(self.commands, "{line}").context("cannot tell a process what to do")
+        writeln!(self.commands, "{line}").context("cannot send a command to a process")
     }
 
     fn line(&mut self) -> Result<String> {

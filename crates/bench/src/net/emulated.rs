@@ -69,7 +69,7 @@ pub fn missing_requirement() -> Option<String> {
     }
     congestion_control()
         .err()
-        .map(|error| format!("emulated links need networks of their own: {error:#}"))
+        .map(|error| format!("emulated links need network namespaces: {error:#}"))
 }
 
 /// An error that names all missing tools, and the packages to install for them.

@@ -324,7 +324,9 @@ pub fn settings_in_words() -> Option<String> {
     let eager = bytes(settings.eager_shm as f64);
     let copies = match settings.single_copy_shm {
         NEVER => "longer ones are copied twice".to_string(),
-        AUTO => "longer ones are copied once or twice, as each link finds faster".to_string(),
+        AUTO => {
+            "longer ones are copied once or twice, whichever each link finds faster".to_string()
+        }
         from => format!("from {}B on they are copied once", bytes(from as f64)),
     };
     Some(format!(

@@ -103,6 +103,6 @@ impl FromStr for Test {
 
     fn from_str(text: &str) -> Result<Test, String> {
         let found = Test::ALL.into_iter().find(|test| test.name() == text);
-        found.ok_or_else(|| format!("{text} is no test"))
+        found.ok_or_else(|| format!("{text} is not a test"))
     }
 }

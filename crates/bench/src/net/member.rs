@@ -111,7 +111,7 @@ impl Links {
         let (links, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match links.len() == count {
             true => Ok(()),
-            false => bail!("{} links of {count} are there", links.len()),
+            false => bail!("only {} of {count} links were made", links.len()),
         }
     }
 
@@ -154,7 +154,7 @@ fn steps(
         }
         for request in begun {
             let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
-            ended.context("the others don't go on")?;
+            ended.context("the other processes do not continue")?;
         }
     }
     Ok(start.elapsed().as_secs_f64().to_string())
@@ -238,7 +238,7 @@ fn flow(
                 Begun::Receive(at) => {
                     let place = places
                         .get(&status.link)
-                        .context("a message of a stranger's")?;
+                        .context("a message from an unknown process")?;
                     counts[*place] += u64::from(counts_now);
                     open -= usize::from(buffers.into[at][0] == LAST);
                     requests[ended.at] = buffers.irecv(at, any_data());

@@ -87,7 +87,8 @@ fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
     let of_size = |size: &usize| {
         let mut lines = text.lines().filter_map(line);
         let found = lines.find(|(other, rate)| other == size && *rate > 0.0);
-        let (_, rate) = found.with_context(|| format!("it leaves out messages of {size} B"))?;
+        let (_, rate) =
+            found.with_context(|| format!("it printed no result for messages of {size} B"))?;
         Ok((*size * 8) as f64 / (rate * 1024.0 * 1024.0))
     };
     sizes.iter().map(of_size).collect()

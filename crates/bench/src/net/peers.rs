@@ -340,11 +340,11 @@ fn sample(line: &str) -> Result<Sample> {
         .split_once(" seconds ")
         .and_then(|(head, rest)| Some((head, rest.split_once(" percentiles")?)));
     let Some((head, (seconds, percentiles))) = parts else {
-        bail!("a run says {line:?}");
+        bail!("a run printed {line:?}");
     };
     let ["window", window, "cpu", first, second] = head.split_whitespace().collect::<Vec<_>>()[..]
     else {
-        bail!("a run says {line:?}");
+        bail!("a run printed {line:?}");
     };
     let numbers = |text: &str| -> Result<Vec<f64>> {
         let numbers = text.split_whitespace().map(|word| Ok(word.parse()?));

@@ -153,7 +153,7 @@ fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sa
         .collect();
     match found.len() == count {
         true => Ok(found),
-        false => bail!("{PROGRAM} says {text:?}"),
+        false => bail!("{PROGRAM} printed {text:?}"),
     }
 }
 

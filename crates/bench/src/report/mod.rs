@@ -139,7 +139,7 @@ fn head(record: &Record) -> Markup {
             "Each number is a median over rounds, with the interval in which it lies in at least 93 % of all cases. "
             em { "unresolved" } ": fewer than five rounds counted. "
             em { "noisy" } ": the rounds disagree too much for any number to mean something. Plots show both faintly. "
-            "Strong lines are Manganese, thin ones others' libraries and programs, dashed ones what the machine can do at best, dotted lines and stars "
+            "Thick lines show Manganese, thin lines other libraries and programs, dashed lines the limits of the machine, and dotted lines and stars "
             "figures from papers. Processors are near when a cache line changes hands between them in less than 150 ns."
         }
     }

@@ -100,7 +100,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         budget: Duration::from_secs(options.full_or_quick(180, 10)),
         rounds: ROUNDS,
         notes: vec![
-            "links are emulated: 50 ms of queue at either end, which sends packets of a high priority before others; on a congested link, a TCP stream in either direction takes all of the rate (congestion control: reno)".to_string(),
+            "links are emulated, with a queue of 50 ms at each end that sends packets of high priority first; on a congested link, a TCP stream in each direction uses the whole rate (congestion control: reno)".to_string(),
             format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
         goals: Vec::new(),
@@ -194,7 +194,7 @@ impl Method for OverLink {
 
 /// Two processes of this program, one at each end.
 fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64) -> Result<Vec<f64>> {
-    let folder = tempfile::tempdir().context("no folder for a secret")?;
+    let folder = tempfile::tempdir().context("cannot create a folder for a secret")?;
     let token = folder.path().join("token");
     Token::generate().write(&token)?;
     let group = Group {

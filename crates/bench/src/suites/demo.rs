@@ -10,7 +10,7 @@ pub const DEMO: &str = "iso_demo";
 
 pub fn no_demo() -> String {
     format!(
-        "{DEMO} is not beside mgn: `make build` and `make install` put it there; or name a program, as in `mgn bench gl -- glxgears`"
+        "{DEMO} is not in the same folder as mgn: run `make build` or `make install`, or name another program, as in `mgn bench gl -- glxgears`"
     )
 }
 

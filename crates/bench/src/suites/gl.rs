@@ -145,9 +145,9 @@ fn drawing(
         budget,
         rounds: ROUNDS,
         notes: vec![
-            format!("{title}, from its frame {WARM_UP_FRAMES} on for {seconds} s or one frame more; its clock goes by frames"),
-            "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
-            "CPU time of servers is counted from their start, of the program from that frame on".to_string(),
+            format!("{title}, from its frame {WARM_UP_FRAMES} on for {seconds} s, or for one frame if that takes longer; its clock advances with its frames"),
+            "Mesa's software renderer renders everything, and a private X server shows it".to_string(),
+            "the CPU time of servers is counted from their start, and that of the program from that frame on".to_string(),
         ],
         goals: Vec::new(),
         conclude: no_conclusions,

@@ -168,15 +168,15 @@ impl Method for Icet {
         let finished = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
         let output: Vec<&str> = finished.stdout.lines().collect();
         if output.len() != self.sizes.len() {
-            bail!("IceT's program said {:?}", finished.stdout);
+            bail!("IceT's program printed {:?}", finished.stdout);
         }
         let figure = |(size, line): (&(usize, usize), &str)| {
             let seconds: f64 = line
                 .trim()
                 .parse()
-                .with_context(|| format!("IceT's program said {line:?}"))?;
+                .with_context(|| format!("IceT's program printed {line:?}"))?;
             if seconds <= 0.0 {
-                bail!("IceT's program took no time");
+                bail!("IceT's program printed a time of 0");
             }
             let pixels = (size.0 * size.1) as f64;
             Ok(Figure::new(

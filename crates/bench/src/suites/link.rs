@@ -63,7 +63,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         .map(|conditions| Rc::new(TestLink::new(*conditions, options.mgn.clone())))
         .collect();
     let notes = vec![
-        "links are emulated: 50 ms of queue at either end, packets of an Ethernet's size; the one of 11 Mbit/s loses 10 % of all packets".to_string(),
+        "links are emulated, with a queue of 50 ms at each end and packets of the size of Ethernet's; the link of 11 Mbit/s loses 10 % of all packets".to_string(),
         format!("TCP's congestion control at both ends: {control}"),
     ];
     let mut experiments = vec![messages(options, &links, notes.clone())];
@@ -392,7 +392,7 @@ impl Method for Drawing {
     fn run(&mut self) -> Result<Vec<Figure>> {
         let server = self.test_link.server()?;
         let token = server.run.join("token");
-        let rendering = self.rendering(token.to_str().context("a folder's name is no text")?);
+        let rendering = self.rendering(token.to_str().context("a folder's name is not UTF-8")?);
         let before = self.test_link.link()?.enter_command(0);
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();

@@ -76,7 +76,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         budget: Duration::from_secs(options.full_or_quick(25, 2)),
         rounds: ROUNDS,
         notes: vec![
-            "Where something is copied the buffers are reused untouched; where nothing is, the sender writes and the receiver reads every byte"
+            "Methods that copy reuse their buffers untouched; with those that do not, the sender writes every byte and the receiver reads it"
                 .to_string(),
         ],
         goals: Vec::new(),

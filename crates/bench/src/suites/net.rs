@@ -430,7 +430,7 @@ impl Method for CacheLine {
     fn run(&mut self) -> Result<Vec<Figure>> {
         let line = probe::cache_line_ns();
         if !line.is_finite() {
-            bail!("two threads do not get two processors");
+            bail!("two threads cannot run on two processors");
         }
         Ok(vec![Figure::new(&self.plot, 8.0, line / 1e3)])
     }

@@ -53,7 +53,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             fold: Fold::Last,
             ..Plot::new(
                 "noise-percentiles",
-                "What a loop of 1 ms takes longer",
+                "How much longer a loop of 1 ms takes",
                 Axis::linear("percentile", "%"),
                 Axis::log("time lost in an iteration", "us"),
                 Better::Less,
@@ -63,7 +63,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             fold: Fold::Sum,
             ..Plot::new(
                 "noise-histogram",
-                "How often a loop of 1 ms takes so much longer",
+                "How often a loop of 1 ms takes that much longer",
                 Axis::log("time lost in an iteration, up to", "us"),
                 Axis::log("iterations", ""),
                 Better::Neither,
@@ -71,7 +71,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         },
         Plot::new(
             "noise-share",
-            "Share of its time that a processor is not there for the program",
+            "Share of the time for which a processor does not run the program",
             Axis::linear("processor", ""),
             Axis::linear("time lost", "%"),
             Better::Less,

@@ -109,7 +109,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         depends_on_distance: false,
         budget: Duration::from_secs(options.full_or_quick(80, 6)),
         rounds: ROUNDS,
-        notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
+        notes: vec![format!("{processors} processors; Open MPI is told if there are more processes than that, and then yields")],
         goals: Vec::new(),
         conclude: no_conclusions,
     }])
@@ -243,7 +243,7 @@ impl OurPatterns {
             })?;
             let mut longest = 0.0f64;
             for (_, answer) in &answers {
-                longest = longest.max(answer.trim().parse().context("a process says no time")?);
+                longest = longest.max(answer.trim().parse().context("a process printed no time")?);
             }
             if longest >= self.seconds {
                 return Ok(longest / count as f64);
@@ -298,8 +298,9 @@ impl Method for MpiPatterns {
             for pattern in ALL {
                 for size in SIZES {
                     let seconds = found.get(&(pattern.name().to_string(), size));
-                    let seconds =
-                        seconds.with_context(|| format!("{name} leaves out {}", pattern.name()))?;
+                    let seconds = seconds.with_context(|| {
+                        format!("{name} printed no result for {}", pattern.name())
+                    })?;
                     figures.push(pattern.figure(*count, size, *seconds));
                 }
             }
@@ -325,7 +326,7 @@ impl MpiPatterns {
 fn read(text: &str) -> Result<BTreeMap<(String, usize), f64>> {
     let line = |line: &str| {
         let [pattern, size, seconds] = line.split_whitespace().collect::<Vec<_>>()[..] else {
-            bail!("a run says {line:?}");
+            bail!("a run printed {line:?}");
         };
         Ok(((pattern.to_string(), size.parse()?), seconds.parse()?))
     };

@@ -53,6 +53,6 @@ impl Method for Unavailable {
 /// The reason why two processes cannot have a processor each on this machine, if so.
 pub fn too_few_processors() -> Option<String> {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
-    let why = "two processes are to run at once, and this may use one processor only";
+    let why = "two processes must run at the same time, and mgn may use only one processor";
     (count < 2).then(|| why.to_string())
 }

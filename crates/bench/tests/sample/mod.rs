@@ -257,7 +257,7 @@ fn bandwidth() -> Outcome {
 fn shares() -> Outcome {
     let percentiles = plot(
         "lost",
-        "What a loop of 1 ms takes longer",
+        "How much longer a loop of 1 ms takes",
         Axis::linear("percentile", "%"),
         Axis::log("time lost in an iteration", "us"),
     );
@@ -292,7 +292,7 @@ fn shares() -> Outcome {
 fn counted() -> Outcome {
     let mut histogram = plot(
         "histogram",
-        "How often a loop takes so much longer",
+        "How often a loop takes that much longer",
         Axis::log("time lost in an iteration, up to", "us"),
         Axis::log("iterations", ""),
     );

@@ -18,7 +18,7 @@ pub struct Viewer {
     #[arg(long, value_name = "WALL")]
     pub wall: WallName,
 
-    /// Address of the page, tcp:HOST:PORT; port 0 takes a free port
+    /// Address of the page, tcp:HOST:PORT; port 0 chooses a free port
     #[arg(long, value_name = "ADDR", default_value = "tcp:127.0.0.1:0")]
     pub listen: Address,
 

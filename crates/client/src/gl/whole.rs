@@ -31,9 +31,9 @@ impl Inexact {
         match self {
             Inexact::Writes => "its shaders write to memory, and each tile's renderer sees only its own writes",
             Inexact::Counts => "it counts samples where tiles overlap, clipped primitives, or fragment shader invocations",
-            Inexact::LargeCopy => "it copies more of its window than fits into a framebuffer; each tile's renderer copies what it has",
+            Inexact::LargeCopy => "it copies more of its window than fits into a framebuffer; each tile's renderer copies only the part that it has",
             Inexact::Assembly => {
-                "an assembly program uses fragment.position, or places vertices by matrices of its own"
+                "an assembly program uses fragment.position, or places vertices with its own matrices"
             }
             Inexact::Binaries => "its shaders are binaries, which Manganese cannot translate",
         }
@@ -185,7 +185,7 @@ impl Context {
         if session.needs.inexact.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             let what = what.what();
             line(format_args!(
-                "the wall is drawn in offset tiles, and the picture may not be right: {what}"
+                "the wall is drawn with offset tiling, and the picture may be wrong: {what}"
             ));
         }
     }

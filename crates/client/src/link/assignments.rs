@@ -56,13 +56,13 @@ impl Assignments {
         let (connection, known) = match connected {
             Ok(connected) => connected,
             Err(error) => {
-                tracing::warn!(%error, "lost servers are not replaced by others");
+                tracing::warn!(%error, "lost servers cannot be replaced");
                 return assignments;
             }
         };
         match decode::<Vec<Assignment>>(&known) {
             Some(known) => known.iter().for_each(|known| assignments.take(known)),
-            None => tracing::warn!("mgn run assigns servers in an unknown way"),
+            None => tracing::warn!("mgn run has sent assignments of servers in an unknown format"),
         }
         let (sender, receiver) = connection.split();
         assignments.to_run = Some(sender);
@@ -88,7 +88,9 @@ impl Assignments {
                 match receiver.recv(None) {
                     Ok(Some(message)) => match decode(&message.to_vec()) {
                         Some(assignment) => self.take(&assignment),
-                        None => tracing::warn!("mgn run assigns a server in an unknown way"),
+                        None => tracing::warn!(
+                            "mgn run has sent an assignment of a server in an unknown format"
+                        ),
                     },
                     Ok(None) => {}
                     Err(_) => return,
@@ -115,8 +117,10 @@ impl Assignments {
                 self.state().servers.insert(*tile as usize, server);
                 self.changed.notify_all();
             }
-            Ok(None) => tracing::warn!("tile {tile} is assigned to no server"),
-            Err(why) => tracing::warn!("tile {tile} is assigned to a server that is none: {why}"),
+            Ok(None) => tracing::warn!("the assignment of tile {tile} names no server"),
+            Err(why) => {
+                tracing::warn!("the assignment of tile {tile} names an invalid server: {why}")
+            }
         }
     }
 
@@ -172,7 +176,7 @@ impl Assignments {
 
     fn say(&self, message: &FromProgram) {
         if let Some(Err(error)) = self.to_run.as_ref().map(|run| run.send(&encode(message))) {
-            tracing::debug!(%error, "the mothership is not told of a lost server");
+            tracing::debug!(%error, "the mothership cannot be told of a lost server");
         }
     }
 

@@ -312,7 +312,7 @@ impl Composite {
             });
         }
         if recipe.operation == Operation::Over && surface.format.alpha == 0 {
-            return own(format!("its {what} has no alpha, which --composite {recipe} needs: the program has to ask for some, as with GLX_ALPHA_SIZE"));
+            return own(format!("its {what} has no alpha, which --composite {recipe} needs: the program must request it, for example with GLX_ALPHA_SIZE"));
         }
         Ok(Terms {
             width: header.width as usize,
@@ -352,7 +352,9 @@ impl Composite {
                 Some(head) if head == *own => {}
                 Some(head) => return Err(Failure::Own(own.differs(rank, &head))),
                 None => {
-                    let why = format!("rank {rank} says nonsense: is it of the same release?");
+                    let why = format!(
+                        "rank {rank} sent an invalid message: all ranks must run the same release"
+                    );
                     return Err(Failure::Own(why));
                 }
             }
@@ -415,7 +417,7 @@ impl Head {
                 size(self.size)
             ),
             _ if self.part != other.part => format!(
-                "rank {rank} shows a part of its window, {}, and rank 0 another, {}: all ranks must swap alike",
+                "rank {rank} shows a part of its window, {}, and rank 0 another, {}: all ranks must swap the same part",
                 part(other.part),
                 part(self.part)
             ),
@@ -478,7 +480,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
             }),
             _,
         ) => {
-            let why = format!("rank {who} has ended after {frames} frames, and rank {rank} draws more: all ranks must swap as often");
+            let why = format!("rank {who} has ended after {frames} frames, and rank {rank} draws more: all ranks must swap equally often");
             (why, speaks(who), TOLD)
         }
         (
@@ -492,7 +494,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         (None, Some(why)) => (why, !of.is_supervised, UNTOLD),
         (None, None) => {
             let (frame, waited) = (frames + 1, of.patience);
-            let why = format!("rank {who} has drawn no frame {frame} for {waited:?}: all ranks must swap as often; --composite-timeout allows them more time");
+            let why = format!("rank {who} has drawn no frame {frame} for {waited:?}: all ranks must swap equally often; --composite-timeout allows them more time");
             (why, speaks(who), TOLD)
         }
     };

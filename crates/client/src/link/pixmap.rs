@@ -67,7 +67,10 @@ impl Target for PixmapTarget {
         let geometry = self.watch.geometry(self.pixmap);
         if let Some(geometry) = geometry.filter(|g| matches!(g.depth, 24 | 32)) {
             if self.put(picture, geometry.depth).is_none() {
-                tracing::debug!(pixmap = self.pixmap, "the X server did not take a picture");
+                tracing::debug!(
+                    pixmap = self.pixmap,
+                    "the X server did not accept a picture"
+                );
             }
         }
         Ok(())

@@ -100,7 +100,7 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
         let mut presenter = lock(presenter);
         if header.kind == FrameKind::Shown {
             if !presenter.shown(tile, release(&header)) {
-                return "it says that it shows a frame that it was not to show now".into();
+                return "it reported a frame as shown that it was not to show now".into();
             }
             continue;
         }

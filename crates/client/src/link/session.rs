@@ -360,7 +360,7 @@ impl Session {
         self.assignments.say_lost(tile);
         let name = self.tile_name(tile);
         line(format_args!(
-            "the render server of tile {name} is lost: {why}; the others go on"
+            "the render server of tile {name} is lost: {why}; the others continue"
         ));
     }
 
@@ -519,7 +519,7 @@ impl Session {
         self.assignments.end();
         let goes_on = self.goes_on();
         let then = match goes_on {
-            true => "the program goes on without pictures",
+            true => "the program continues without pictures",
             false => "the program ends",
         };
         if let Some(why) = why {

@@ -249,7 +249,10 @@ impl StageThread {
 /// errors of former commands: so something harmless is asked.
 fn ask_anything(pack: &mut Pack, context: u32, op: u16) -> Result<(), Fault> {
     if context == 0 || everyone_answers(op) {
-        let why = format!("{} has to be passed on, and is not", name(op));
+        let why = format!(
+            "a stage has not passed on {}, which it must pass on",
+            name(op)
+        );
         return Err(Fault::refused(why));
     }
     pack.gl_is_enabled(GL_SCISSOR_TEST, &mut Reply::default())

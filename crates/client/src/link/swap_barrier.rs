@@ -172,7 +172,7 @@ impl SwapBarrier {
                 }
                 Err(WaitError::TimedOut { missing }) => {
                     let why = format!(
-                        "rank {rank} has waited {patience:?} at its swap {} for rank {}: all ranks must swap as often; --swap-timeout allows them more time",
+                        "rank {rank} has waited {patience:?} at its swap {} for rank {}: all ranks must swap equally often; --swap-timeout allows them more time",
                         *passed + 1,
                         named(&missing)
                     );

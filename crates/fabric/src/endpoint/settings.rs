@@ -216,7 +216,7 @@ const KEYS: [Key; 14] = [
     or_auto(or_off(key(
         "single_copy_shm",
         "shortest message that is read from the peer's memory instead of through shared memory; \
-         \"auto\": as each link finds faster",
+         \"auto\": whichever each link finds faster",
         |s| &mut s.single_copy_shm,
         4096,
         1 << 40,

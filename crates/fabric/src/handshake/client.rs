@@ -165,7 +165,7 @@ impl<'a> ClientSide<'a> {
                 proof = *all.client_proof(token).as_bytes();
             }
             None if wants_token => {
-                return Err(Error::Auth(format!("{} wants a token", self.server)))
+                return Err(Error::Auth(format!("{} requires a token", self.server)))
             }
             _ if self.insist => {
                 return Err(Error::Auth(format!(

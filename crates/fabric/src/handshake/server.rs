@@ -134,7 +134,7 @@ impl ServerSide {
         }
         let token = match &self.known {
             Some(_) if hello[11] == 0 => {
-                let why = "the server wants a token and none was given";
+                let why = "the server requires a token, and none was given";
                 return fail(Refusal::Auth, why.into());
             }
             Some(known) => match known.find(&hello) {

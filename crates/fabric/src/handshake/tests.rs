@@ -168,7 +168,7 @@ fn tokens_are_wanted_where_they_must_be() {
     };
     let error = go(Transport::Unix, None, Some(right.clone())).unwrap_err();
     assert!(
-        matches!(&error, Error::Auth(why) if why.contains("wants a token")),
+        matches!(&error, Error::Auth(why) if why.contains("requires a token")),
         "{error}"
     );
     // A server that requires no token has proved nothing.

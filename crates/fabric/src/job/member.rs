@@ -132,7 +132,7 @@ impl Job {
                 }
                 if hosts.iter().any(|host| host != here) {
                     let token = token.as_ref().ok_or_else(|| {
-                        Error::Job(format!("job {} is on several hosts and needs a secret: mgn token new FILE, the same file on all, and MGN_TOKEN_FILE", shared.name))
+                        Error::Job(format!("job {} is on several hosts and needs a secret: run mgn token new FILE, copy the file to all hosts, and set MGN_TOKEN_FILE to it", shared.name))
                     })?;
                     let port = port_of(port, rank)?;
                     chosen = usable(choice.as_ref(), Some(here))?;

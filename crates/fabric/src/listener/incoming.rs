@@ -123,7 +123,7 @@ impl Incoming {
 
     /// Makes an `Incoming` of the socket and bytes from [`Incoming::into_handoff`].
     pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
-        let wrong = Error::Misuse("a handed-over client comes with invalid bytes");
+        let wrong = Error::Misuse("the bytes of a handed-over client are invalid");
         let (code, line, opening) = match meta {
             [HANDOFF, code, 0, opening @ ..] => (*code, ByteStream::clear(socket), opening),
             [HANDOFF, code, 1, rest @ ..] => match rest.split_first_chunk() {

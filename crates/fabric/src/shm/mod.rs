@@ -152,7 +152,7 @@ pub(crate) fn client_lanes(
     bell: Option<Arc<Peer>>,
 ) -> Result<(Arc<Lane>, Arc<Lane>), Error> {
     let fds = <[OwnedFd; DESCRIPTORS]>::try_from(fds)
-        .map_err(|_| Error::PeerMisbehaved("the shared memory did not come with the welcome"))?;
+        .map_err(|_| Error::PeerMisbehaved("the welcome came without the shared memory"))?;
     let expected = [
         control_bytes(sizes, slots),
         sizes.pool(sizes.to_server),

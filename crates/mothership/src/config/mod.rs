@@ -196,7 +196,7 @@ impl ConfigError {
 fn now(instead: &Option<String>) -> String {
     match instead {
         Some(text) => {
-            format!("write this into a file that ends with .toml, and give that:\n\n{text}")
+            format!("write this to a file whose name ends with .toml, and use that file:\n\n{text}")
         }
         None => "write a [[wall]] in TOML, see manganese-walls(5)".into(),
     }

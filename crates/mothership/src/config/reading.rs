@@ -137,7 +137,7 @@ impl<T> Named<T> {
         let advice = match (closest(&name.value, all()), self.list.is_empty()) {
             (_, true) => format!("add a [[{}]] with this name", self.kind),
             (Some(near), _) => format!("did you mean {near}?"),
-            (None, _) => format!("there are {}", all().collect::<Vec<_>>().join(", ")),
+            (None, _) => format!("use one of {}", all().collect::<Vec<_>>().join(", ")),
         };
         let what = format!(
             "there is no {} called {:?}; {advice}",
@@ -553,7 +553,7 @@ impl Reader<'_> {
         if !names().any(|known| known == name) {
             let advice = match closest(name, names()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("there are {}", self.units.names.join(", ")),
+                None => format!("use one of {}", self.units.names.join(", ")),
             };
             let what = format!("there is no stream processing unit called {name:?}; {advice}");
             self.notes.add(span.clone(), what);

@@ -69,7 +69,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(
         let near = closest(name, fields.iter().copied());
         let advice = match near {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("it may have {}", fields.join(", ")),
+            None => format!("its keys are {}", fields.join(", ")),
         };
         notes.add(key.span(), format!("{title} has no key {name:?}; {advice}"));
         // Without the slip that key would be there.

@@ -391,7 +391,7 @@ impl<'de> Deserialize<'de> for TargetShape {
                     "viewer" => Ok(TargetShape::Viewer(None)),
                     "none" => Ok(TargetShape::None),
                     _ => Err(E::custom(format!(
-                        "{word:?} is no place for pictures; there are {TARGETS}"
+                        "{word:?} is not a place for pictures; use {TARGETS}"
                     ))),
                 }
             }

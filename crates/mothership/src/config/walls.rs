@@ -278,7 +278,9 @@ impl Reader<'_> {
         if count > most
             || far(columns, width, bezel[0]).max(far(rows, height, bezel[1])) > PIXELS.into()
         {
-            let what = format!("a wall has {most} tiles and {PIXELS} pixels each way at most");
+            let what = format!(
+                "a wall can have at most {most} tiles, and at most {PIXELS} pixels each way"
+            );
             self.notes.add(grid.span.clone(), what);
             return None;
         }

@@ -174,7 +174,7 @@ impl Core {
             *count += 1;
             if *count > server.hello.sessions {
                 let (most, wall) = (server.hello.sessions, &plan.wall.name);
-                return Verdict::Never(format!("{of} takes {most} sessions at most, and the wall {wall} needs more of it; start it with a higher --max-sessions"));
+                return Verdict::Never(format!("{of} accepts at most {most} sessions, and the wall {wall} needs more; start it with a higher --max-sessions"));
             }
             if *count > self.free(server) {
                 wait = wait.or(Some(format!("{of} has reached its limit of sessions")));
@@ -282,7 +282,7 @@ impl Core {
         } else {
             ""
         };
-        let why = format!("{count} sessions are needed, and the servers{same} take fewer; start another, or one with a higher --max-sessions");
+        let why = format!("{count} sessions are needed, and the servers{same} accept fewer; start another server, or one with a higher --max-sessions");
         match self.expected.is_empty() {
             // Any may still come.
             true => Verdict::Wait(why),
@@ -367,7 +367,7 @@ impl Core {
     pub(super) fn address_for(&self, asked: &ServerLookup) -> Result<String, String> {
         let name = &asked.server;
         let server = self.servers.get(name);
-        let server = server.ok_or_else(|| format!("the server {name} is not on line"))?;
+        let server = server.ok_or_else(|| format!("the server {name} is not registered"))?;
         let together = server.hello.whereabouts.host == asked.whereabouts.host;
         let addresses = server.hello.addresses.iter();
         let mut addresses = addresses.filter_map(|address| address.parse().ok());
@@ -449,7 +449,7 @@ impl Core {
             ));
         }
         let why = match (unix.is_some() || tcp.is_some(), together) {
-            (true, _) => "not by a transport that both ends allow",
+            (true, _) => "no transport that both ends allow reaches it",
             (false, true) => "it belongs to another user and has no tcp: or tls: address",
             (false, false) => "it is on another host and listens at no tcp: or tls: address there; add one to its --listen",
         };

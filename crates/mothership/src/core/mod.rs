@@ -176,7 +176,7 @@ impl Core {
         self.heard.remove(&conn);
         self.clients.retain(|_, client| client.conn != conn);
         if let Some(name) = self.server(conn).map(|server| server.hello.name.clone()) {
-            tracing::info!("the server {name} has gone: {why}");
+            tracing::info!("the server {name} is no longer registered: {why}");
             self.servers.remove(&name);
             self.tell_clients_of(
                 &name,
@@ -217,7 +217,7 @@ impl Core {
             .filter(|(_, heard)| now >= **heard + SILENCE_TIMEOUT);
         let silent: Vec<Conn> = silent.map(|(conn, _)| *conn).collect();
         for conn in silent {
-            self.leaves(conn, "it has said nothing for too long");
+            self.leaves(conn, "it has sent nothing for too long");
             self.output.push_back(Output::Close(conn));
         }
         if now >= self.next_beat {
@@ -268,7 +268,7 @@ impl Core {
         if let Some(other) = self.servers.get(&name) {
             if other.hello.instance != hello.instance {
                 let host = &other.hello.whereabouts.host_name;
-                let why = format!("another server called {name} is on line, on {host}; give this one another --name");
+                let why = format!("another server called {name} is already registered, on {host}; give this one another --name");
                 tracing::warn!("a second server called {name} was refused");
                 return self.refuse(conn, why);
             }
@@ -281,7 +281,7 @@ impl Core {
             "{} on {}",
             hello.offer.renderer, hello.whereabouts.host_name
         );
-        tracing::info!("the server {name} is on line: {who}");
+        tracing::info!("the server {name} has registered: {who}");
         if let Some(expected) = self.expected.get_mut(&name) {
             expected.failed = None;
         }

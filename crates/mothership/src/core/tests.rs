@@ -479,7 +479,7 @@ fn relays_are_told_where_servers_are() {
         let why = ask(server, encrypted, "two");
         assert!(why.contains("that the relay reaches"), "{why}");
     }
-    assert!(ask("c", true, "two").contains("not on line"));
+    assert!(ask("c", true, "two").contains("is not registered"));
 }
 
 #[test]
@@ -494,7 +494,7 @@ fn a_name_belongs_to_one_server() {
     refuses(
         &mut core,
         2,
-        "another server called a is on line, on one.example.org",
+        "another server called a is already registered, on one.example.org",
     );
     // The same one after its connection broke, which is not known yet.
     server_comes(&mut core, 3, hello("a"));

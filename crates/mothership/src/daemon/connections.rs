@@ -59,7 +59,8 @@ impl Connections {
             return false;
         }
         if self.all.len() >= CONNECTIONS_MAX {
-            let why = format!("the mothership has its limit of {CONNECTIONS_MAX} connections");
+            let why =
+                format!("the mothership has reached its limit of {CONNECTIONS_MAX} connections");
             self.refuse(&caller, &why);
             incoming.refuse(&why);
             return false;
@@ -78,7 +79,7 @@ impl Connections {
                 let _ = events.send(event);
             });
         if let Err(error) = spawned {
-            let why = format!("there is no thread for it: {error}");
+            let why = format!("cannot start a thread for it: {error}");
             self.refuse(&caller, &why);
             return false;
         }

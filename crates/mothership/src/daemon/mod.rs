@@ -188,7 +188,7 @@ impl Daemon {
                     let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
                 }
-                ToMothership::Stop => self.stop("a user has asked for it"),
+                ToMothership::Stop => self.stop("a user has stopped it"),
                 message => self.core.handle_message(conn, message, now),
             },
             Event::Leaves(conn, why) => {
@@ -198,7 +198,7 @@ impl Daemon {
             Event::Misbehaves(conn, why) => self.turn_away(conn, &why),
             Event::Signal(SIGINT) => self.stop("it was interrupted"),
             Event::Signal(_) => {
-                tracing::info!("the mothership ends; its servers go on for a while");
+                tracing::info!("the mothership is ending; its servers continue for a while");
                 self.shutdown = Shutdown::Leaving;
             }
             Event::Fails(error) => return Err(error),
@@ -248,7 +248,9 @@ impl Daemon {
 
     fn stop(&mut self, why: &str) {
         if self.shutdown == Shutdown::Not {
-            tracing::info!("the mothership ends, and so do the servers that it has started: {why}");
+            tracing::info!(
+                "the mothership is ending, and so are the servers that it has started: {why}"
+            );
             self.shutdown = Shutdown::Stopping(self.now() + SERVERS_END_TIMEOUT);
             self.core.stop();
             self.starter.terminate(|name| self.core.is_on_line(name));
@@ -290,7 +292,7 @@ impl Daemon {
                 Output::Close(conn) => self.connections.close(conn),
                 Output::Send(conn, message) => {
                     if !self.connections.send(conn, message) {
-                        self.core.leaves(conn, "it does not read what it is told");
+                        self.core.leaves(conn, "it does not read its messages");
                     }
                 }
             }

@@ -34,7 +34,7 @@ impl Renderer {
             return Err(Fault::refused("an image was given a name that is in use"));
         }
         if self.images.len() >= MOST_IMAGES {
-            return Err(Fault::refused("more images than any program has"));
+            return Err(Fault::refused("more images than a program may have"));
         }
         // Names are looked up where contexts keep them that are not current.
         self.leave();

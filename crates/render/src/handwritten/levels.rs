@@ -190,7 +190,7 @@ impl Renderer {
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             let Some(offset) = wanted.offset else {
                 return Err(Fault::refused(
-                    "an image was asked for that goes to a buffer",
+                    "an answer was requested for an image that goes to a buffer",
                 ));
             };
             let to = self.pack_target(offset)?;

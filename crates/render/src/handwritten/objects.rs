@@ -65,7 +65,7 @@ impl Renderer {
                 continue;
             }
             if !self.names.table_mut(class).set(name, driver) {
-                return Err(Fault::refused("more objects than any program has"));
+                return Err(Fault::refused("more objects than a program may have"));
             }
         }
         Ok(())
@@ -164,7 +164,7 @@ impl Renderer {
         }
         let name = FIRST_OF_OURS | driver;
         if !self.names.table_mut(class).set(name, driver) {
-            return Err(Fault::refused("more objects than any program has"));
+            return Err(Fault::refused("more objects than a program may have"));
         }
         Ok(name)
     }
@@ -218,7 +218,7 @@ impl Renderer {
             return Err(Fault::refused("a shader or program without a name"));
         }
         if driver != 0 && !self.names.table_mut(Class::Program).set(name, driver) {
-            return Err(Fault::refused("more objects than any program has"));
+            return Err(Fault::refused("more objects than a program may have"));
         }
         Ok(())
     }

@@ -200,7 +200,7 @@ impl Renderer {
         match taken {
             true => Ok(()),
             false => Err(Fault::driver(
-                "the driver does not take the layout of an image",
+                "the driver does not accept the layout of an image",
             )),
         }
     }

@@ -167,7 +167,7 @@ impl Renderer {
         }
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused(
-                "a pattern was asked for that goes to a buffer",
+                "an answer was requested for a pattern that goes to a buffer",
             ));
         }
         self.pack(true)?;
@@ -265,7 +265,7 @@ impl Renderer {
         }
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused(
-                "an image was asked for that goes to a buffer",
+                "an answer was requested for an image that goes to a buffer",
             ));
         }
         self.error();

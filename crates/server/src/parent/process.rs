@@ -249,12 +249,12 @@ impl Process {
             ) if self.window.is_some() => self.left(session, cause, drawn)?,
             (_, message) => {
                 let said = match message {
-                    FromWorker::Ready(..) => "that it is ready",
-                    FromWorker::Failed(_) => "that it has no driver",
-                    FromWorker::Connect { .. } => "that it needs a connection",
-                    FromWorker::Drawn { .. } => "what it has drawn",
-                    FromWorker::Ended(_) => "that its session has ended",
-                    FromWorker::Left { .. } => "that a session of a window has ended",
+                    FromWorker::Ready(..) => "it reported that it is ready",
+                    FromWorker::Failed(_) => "it reported that it has no driver",
+                    FromWorker::Connect { .. } => "it requested a connection",
+                    FromWorker::Drawn { .. } => "it reported what it has drawn",
+                    FromWorker::Ended(_) => "it reported the end of its session",
+                    FromWorker::Left { .. } => "it reported the end of a session of a window",
                 };
                 return Err(format!("{said}, out of turn"));
             }
@@ -278,7 +278,7 @@ impl Process {
             return Ok(());
         };
         if !is_listening {
-            let why = "its process has not taken all that the server has told it";
+            let why = "its process has not read all messages from the server";
             self.connections.refuse(session, target, why, false);
             return Ok(());
         }

@@ -151,7 +151,7 @@ impl Connections {
             viewer.ok_or("a connection request for a viewer that its session does not have")?;
         let mut others = self.under_way.iter();
         if others.any(|other| (other.session, other.target) == (session, target)) {
-            return Err("that it wants two connections to one viewer".into());
+            return Err("a second connection request for the same viewer".into());
         }
         match start(viewer, client) {
             Ok((done, outcome)) => self.under_way.push(UnderWay {

@@ -235,7 +235,7 @@ pub(super) fn enforce(rules: RulesetCreated) -> Result<String, String> {
         .for_each(std::mem::forget);
     let status = rules.restrict_self().map_err(|error| error.to_string())?;
     match status.ruleset {
-        RulesetStatus::NotEnforced => Err("the kernel has none".into()),
+        RulesetStatus::NotEnforced => Err("the kernel does not support it".into()),
         _ => Ok(landlock_version().map_or(String::new(), |version| format!(" {version}"))),
     }
 }

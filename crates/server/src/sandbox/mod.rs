@@ -216,7 +216,7 @@ pub(crate) fn tighten(
     }
     // If the kernel does not support this, the first step has reported it.
     if let Err(error) = calls::after_driver(profile, is_software, is_last) {
-        let why = format!("system calls are not narrowed down: {error}");
+        let why = format!("cannot restrict system calls further: {error}");
         if profile.is_required {
             return Err(why);
         }

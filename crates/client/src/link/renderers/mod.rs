@@ -493,7 +493,7 @@ fn open(
     let (commands, welcome) = open(role, &mut transport)?;
     let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
         let address = &server.address;
-        format!("the render server at {address} answered with something else than a welcome")
+        format!("the render server at {address} did not answer with a welcome")
     })?;
     let role = Role::Frames {
         session: welcome.session,

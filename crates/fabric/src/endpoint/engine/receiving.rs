@@ -426,7 +426,7 @@ impl<C: Carrier> Engine<C> {
                 // Allocate for the bytes that have arrived, not for the announced length.
                 if bytes.try_reserve(len).is_err() {
                     return Err(Error::PeerMisbehaved(
-                        "a message for a handler is longer than memory",
+                        "a message for a handler does not fit into memory",
                     ));
                 }
                 match &body {
