@@ -347,11 +347,14 @@ fn a_server_outlives_its_clients_and_forgets_them() {
         });
         anonymous(server.pid())
     };
-    // The allocator keeps memory for as many threads as there have been at once. It needs no more
-    // when the same happens again.
+    // The allocator keeps memory for as many threads as there have been at once, which depends on
+    // chance. What sessions leave behind would grow each time.
     let idle = draw();
-    let after = draw();
-    assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
+    let mut kept = Vec::new();
+    while kept.last().is_none_or(|kept| *kept > 4096) {
+        assert!(kept.len() < 5, "the server kept {kept:?} KiB");
+        kept.push(draw().saturating_sub(idle));
+    }
     server.signal(Signal::TERM);
     let outcome = server.finish(NOTICE_TIMEOUT);
     assert!(outcome.status.is_some(), "{}", outcome.describe());

@@ -8,9 +8,11 @@
 use super::{message, Renderer, Sent, Successor};
 use crate::link::failover::Failure;
 use crate::link::replies::{Answered, NoAnswer};
+use crate::signals::Signals;
 use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, NoSnapshot, MESSAGE_HEADER, SNAPSHOT_PART};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,9 @@ const COMMAND_BYTES: usize = 64;
 const WHY_BYTES: u32 = 4096;
 /// A snapshot that has ended this number of renderers is not requested from the next.
 const GIVERS_MAX: u32 = 2;
+/// A successor that takes nothing of a snapshot for this time, while all of the program's commands
+/// wait, counts as lost.
+const STALL_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 10_000 });
 const BAD_SNAPSHOT: &str = "another renderer gave a snapshot that cannot be read";
 
 pub struct WallRenderers {
@@ -276,46 +281,17 @@ impl WallRenderers {
         };
         let left =
             left.ok_or_else(|| NoSuccessor::new(Failure::Unavailable, "no renderer is left"))?;
-        let binaries = u32::from(left.binary_key == new.renderer.binary_key);
-        let mut told = 0u32;
-        for part in 0.. {
-            // Its message is not counted.
-            let asked = left.send_command(|e| {
-                e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32);
-            });
-            asked.map_err(broken)?;
-            let answered = left.answer(0, Some(order.wrapping_add(1)), given_up);
-            let Ok(answered) = answered else {
-                return Err(self.lose_giver(speaker, &mut order));
-            };
-            let mut answer = Answer::new(answered.bytes);
-            let why = answer.next_array(1);
-            if !why.is_empty() {
-                return Err(match NoSnapshot::decode(why) {
-                    Some(NoSnapshot::NotNow(why)) => NoSuccessor {
-                        opened: Some(new),
-                        ..NoSuccessor::new(Failure::NotNow, why)
-                    },
-                    Some(NoSnapshot::Never(why)) => NoSuccessor::never(why),
-                    None => NoSuccessor::never(BAD_SNAPSHOT),
-                });
+        let given = self.give(tile, &new.renderer, speaker, &left, &mut order, given_up);
+        let mut told = match given {
+            Ok(told) => told,
+            Err(why) if why.failure == Failure::NotNow => {
+                return Err(NoSuccessor {
+                    opened: Some(new),
+                    ..why
+                })
             }
-            let mut messages = answer.next_array(1);
-            if messages.is_empty() {
-                break;
-            }
-            while let Some((length, rest)) = messages.split_first_chunk() {
-                let length = u32::from_le_bytes(*length) as usize;
-                let (message, rest) = rest
-                    .split_at_checked(length)
-                    .ok_or_else(|| NoSuccessor::never(BAD_SNAPSHOT))?;
-                new.renderer
-                    .copy(message, false, tile as u32)
-                    .map_err(broken)?;
-                told = told.wrapping_add(1);
-                messages = rest;
-            }
-        }
+            Err(why) => return Err(why),
+        };
         let Successor {
             mut renderer,
             frames,
@@ -330,6 +306,99 @@ impl WallRenderers {
         seats.all[tile] = Some(Arc::new(renderer));
         seats.givers_lost = 0;
         Ok(frames)
+    }
+
+    /// Has `giver`, the speaker, give its snapshot to `new`, and says how many messages that were.
+    /// If `new` does not read them, it is disconnected.
+    fn give(
+        &self,
+        tile: usize,
+        new: &Renderer,
+        speaker: usize,
+        giver: &Renderer,
+        order: &mut u32,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<u32, NoSuccessor> {
+        // Odd while a message is being copied.
+        let steps = AtomicU32::new(0);
+        let (over, is_over) = mpsc::channel::<()>();
+        let (steps, sender) = (&steps, &new.sender);
+        let watch = move || {
+            let mut seen = 0;
+            while let Err(RecvTimeoutError::Timeout) = is_over.recv_timeout(STALL_TIMEOUT) {
+                let now = steps.load(Ordering::Relaxed);
+                if now == seen && now % 2 == 1 {
+                    return sender.hang_up();
+                }
+                seen = now;
+            }
+        };
+        std::thread::scope(|scope| {
+            // The watch ends with this.
+            let _over = over;
+            let signals = Signals::block_all();
+            let thread = std::thread::Builder::new().name("mgn-snapshot".into());
+            let started = thread.spawn_scoped(scope, watch);
+            drop(signals);
+            started.map_err(|e| NoSuccessor::new(Failure::Unavailable, e.to_string()))?;
+            self.give_watched(tile, new, speaker, giver, order, given_up, steps)
+        })
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "it is a part of the function above"
+    )]
+    fn give_watched(
+        &self,
+        tile: usize,
+        new: &Renderer,
+        speaker: usize,
+        giver: &Renderer,
+        order: &mut u32,
+        given_up: &dyn Fn() -> bool,
+        steps: &AtomicU32,
+    ) -> Result<u32, NoSuccessor> {
+        let broken = NoSuccessor::broken;
+        let binaries = u32::from(giver.binary_key == new.binary_key);
+        let mut told = 0u32;
+        for part in 0.. {
+            // Its message is not counted.
+            let asked = giver.send_command(|e| {
+                e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32);
+            });
+            asked.map_err(broken)?;
+            let answered = giver.answer(0, Some(order.wrapping_add(1)), given_up);
+            let Ok(answered) = answered else {
+                return Err(self.lose_giver(speaker, order));
+            };
+            let mut answer = Answer::new(answered.bytes);
+            let why = answer.next_array(1);
+            if !why.is_empty() {
+                return Err(match NoSnapshot::decode(why) {
+                    Some(NoSnapshot::NotNow(why)) => NoSuccessor::new(Failure::NotNow, why),
+                    Some(NoSnapshot::Never(why)) => NoSuccessor::never(why),
+                    None => NoSuccessor::never(BAD_SNAPSHOT),
+                });
+            }
+            let mut messages = answer.next_array(1);
+            if messages.is_empty() {
+                break;
+            }
+            while let Some((length, rest)) = messages.split_first_chunk() {
+                let length = u32::from_le_bytes(*length) as usize;
+                let (message, rest) = rest
+                    .split_at_checked(length)
+                    .ok_or_else(|| NoSuccessor::never(BAD_SNAPSHOT))?;
+                steps.fetch_add(1, Ordering::Relaxed);
+                let copied = new.copy(message, false, tile as u32);
+                steps.fetch_add(1, Ordering::Relaxed);
+                copied.map_err(broken)?;
+                told = told.wrapping_add(1);
+                messages = rest;
+            }
+        }
+        Ok(told)
     }
 
     /// The renderer of `tile` was lost while it gave a snapshot. Another one may give a snapshot to
@@ -450,6 +519,18 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    /// A snapshot without end, each part of which holds a long message.
+    const ENDLESS: usize = usize::MAX;
+
+    /// An answer to message `number`: no reason why there is no snapshot, and one message.
+    fn part(number: u32) -> Vec<u8> {
+        const LENGTH: u32 = 100 << 10;
+        let words = [0, 12 + LENGTH, 0, 0, number, 0, 4 + LENGTH, LENGTH];
+        let mut answer = words.map(u32::to_le_bytes).concat();
+        answer.resize(answer.len() + LENGTH as usize, 0);
+        answer
+    }
+
     /// A connection to a renderer that gives this number of empty snapshots, and ends when it is
     /// asked for one more.
     fn giver(times: usize) -> Connection {
@@ -472,14 +553,46 @@ mod tests {
                 } else {
                     given += 1;
                     // For context 0, without an error, and in the message that is not counted.
-                    let empty = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes);
-                    sender.send(empty.as_flattened()).unwrap();
+                    let mut answer = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes).concat();
+                    if times == ENDLESS {
+                        answer = part(told + 1);
+                    }
+                    sender.send(&answer).unwrap();
                 }
             }
         });
         let patience = Duration::from_secs(60);
         let connected = mgn_fabric::connect(&address, Transport::Unix, None, b"", patience);
         connected.unwrap().0
+    }
+
+    /// The connection of a renderer that reads nothing.
+    fn stopped() -> (Connection, Connection) {
+        let address = format!("unix:@mgn-{}-stopped", std::process::id());
+        let address: Address = address.parse().unwrap();
+        let listener = Listener::bind(&address, None).unwrap();
+        let accepting = thread::spawn(move || {
+            let incoming = listener.accept().unwrap();
+            incoming.accept(b"", &Config::default()).unwrap()
+        });
+        let patience = Duration::from_secs(60);
+        let connected = mgn_fabric::connect(&address, Transport::Unix, None, b"", patience);
+        (connected.unwrap().0, accepting.join().unwrap())
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "connects sockets")]
+    fn a_successor_that_reads_nothing_does_not_hold_up_the_program() {
+        let several = WallRenderers::new([ENDLESS, 0].map(renderer).into(), false).unwrap();
+        several.leave(1);
+        let (connection, _its_end) = stopped();
+        let (sender, receiver) = connection.split();
+        let new = Successor {
+            renderer: Renderer::new(sender, Some(Replies::new(receiver)), [0; 16]),
+            frames: giver(0).split(),
+        };
+        let filled = several.fill(1, Box::new(new), &|| false);
+        assert!(matches!(filled, Err(why) if why.failure == Failure::Unavailable));
     }
 
     fn renderer(times: usize) -> Renderer {
