@@ -414,7 +414,10 @@ fn an_impossible_chain_is_refused_before_anything_starts() {
             &["render", "print"],
             &["render must be the last stage", "print"],
         );
-        refused(&["tilesort"], &["tilesort says where", "--client-spu"]);
+        refused(
+            &["tilesort"],
+            &["tilesort determines where", "--client-spu"],
+        );
         let missing = "print:file=/no/such/dir/trace";
         refused(&[missing], &["print cannot write /no/such/dir/trace"]);
         refused(

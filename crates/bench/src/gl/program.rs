@@ -263,7 +263,10 @@ mod tests {
             format!("{:#}", words.unwrap_err())
         };
         let demo = why(Executable::Demo("rings"));
-        assert!(demo.contains("rings is not beside mgn"), "{demo}");
+        assert!(
+            demo.contains("rings is not in the same folder as mgn"),
+            "{demo}"
+        );
         for name in ["no-such-program", "/usr/games/no-such-program"] {
             let said = why(Executable::Installed(name));
             assert_eq!(said, "no-such-program is not installed");

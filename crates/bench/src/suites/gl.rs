@@ -328,7 +328,10 @@ mod tests {
         assert!(error.to_string().contains("/no/such/program"), "{error}");
         let planned = plan(&options(false, &[])).unwrap();
         let why = planned[0].methods[0].missing().unwrap();
-        assert!(why.contains("iso_demo is not beside mgn"), "{why}");
+        assert!(
+            why.contains("iso_demo is not in the same folder as mgn"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -366,7 +366,7 @@ mod tests {
         let start = of(&experiments, "start, one frame");
         let why = start.methods[0].missing().unwrap();
         assert!(
-            why.contains("rings is not beside mgn") || why.contains("Xvfb"),
+            why.contains("rings is not in the same folder as mgn") || why.contains("Xvfb"),
             "{why}"
         );
         let command = start.methods[0].command();

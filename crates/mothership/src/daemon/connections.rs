@@ -172,26 +172,27 @@ fn serve(
     };
     let (sender, mut receiver) = connection.split();
     let sender = Arc::new(sender);
-    let telling = sender.clone();
+    let telling = Arc::downgrade(&sender);
     let tell = move || {
+        // Dropping the sender closes the connection, which the other end takes for a farewell.
         while let Ok(message) = inbox.recv() {
-            if telling.send(&protocol::encode(&message)).is_err() {
+            if sender.send(&protocol::encode(&message)).is_err() {
                 return;
             }
         }
     };
-    let telling = match thread::Builder::new().name("telling".into()).spawn(tell) {
-        Ok(telling) => telling,
-        Err(error) => return Ok(error.to_string()),
-    };
+    if let Err(error) = thread::Builder::new().name("telling".into()).spawn(tell) {
+        return Ok(error.to_string());
+    }
     let why = receive(conn, &mut receiver, is_closed, events);
     // What was sent last is to arrive, but an end that does not read it must not keep a thread and
     // a socket that no longer count among the connections.
     let limit = Instant::now() + FAREWELL_TIMEOUT;
-    while is_closed.load(Ordering::Relaxed) && !telling.is_finished() && Instant::now() < limit {
+    let is_telling = || telling.strong_count() > 0;
+    while is_closed.load(Ordering::Relaxed) && is_telling() && Instant::now() < limit {
         thread::sleep(FAREWELL_CHECK_INTERVAL);
     }
-    if !telling.is_finished() {
+    if let Some(sender) = telling.upgrade() {
         sender.hang_up();
     }
     why
