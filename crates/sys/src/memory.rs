@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// # Safety
 /// While the value lives, [`Readable::len`] bytes at [`Readable::as_ptr`], which is aligned to 8
 /// bytes, can be read.
+#[allow(
+    clippy::len_without_is_empty,
+    reason = "nobody asks whether it is empty"
+)]
 pub unsafe trait Readable {
     fn as_ptr(&self) -> *const u8;
-    #[allow(
-        clippy::len_without_is_empty,
-        reason = "nobody asks whether it is empty"
-    )]
     fn len(&self) -> usize;
 }
 
