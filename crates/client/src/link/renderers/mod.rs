@@ -1,6 +1,7 @@
 //! The render servers of a session: one, or one for each tile of a wall, which all get the same
 //! commands.
 
+mod stall;
 mod wall;
 
 use crate::link::assignments::Assignments;

@@ -5,14 +5,14 @@
 //! last answer to every context, so that another can take its place: answers carry the number of
 //! the message that asked, which is the same for all.
 
+use super::stall::StallWatch;
 use super::{message, Renderer, Sent, Successor};
 use crate::link::failover::Failure;
 use crate::link::replies::{Answered, NoAnswer};
-use crate::signals::Signals;
 use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, NoSnapshot, MESSAGE_HEADER, SNAPSHOT_PART};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,6 @@ const COMMAND_BYTES: usize = 64;
 const WHY_BYTES: u32 = 4096;
 /// A snapshot that has ended this number of renderers is not requested from the next.
 const GIVERS_MAX: u32 = 2;
-/// A successor that takes nothing of a snapshot for this time, while all of the program's commands
-/// wait, counts as lost.
-const STALL_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 10_000 });
 const BAD_SNAPSHOT: &str = "another renderer gave a snapshot that cannot be read";
 
 pub struct WallRenderers {
@@ -281,8 +278,12 @@ impl WallRenderers {
         };
         let left =
             left.ok_or_else(|| NoSuccessor::new(Failure::Unavailable, "no renderer is left"))?;
-        let given = self.give(tile, &new.renderer, speaker, &left, &mut order, given_up);
-        let mut told = match given {
+        let given = StallWatch::over(&new.renderer.sender, |watch| {
+            let giver = (speaker, &*left);
+            self.give(tile, &new.renderer, giver, &mut order, given_up, watch)
+        });
+        let no_thread = |e: io::Error| NoSuccessor::new(Failure::NotNow, e.to_string());
+        let mut told = match given.map_err(no_thread).and_then(|given| given) {
             Ok(told) => told,
             Err(why) if why.failure == Failure::NotNow => {
                 return Err(NoSuccessor {
@@ -308,56 +309,15 @@ impl WallRenderers {
         Ok(frames)
     }
 
-    /// Has `giver`, the speaker, give its snapshot to `new`, and says how many messages that were.
-    /// If `new` does not read them, it is disconnected.
+    /// Has the speaker give its snapshot to `new`, and returns the number of messages.
     fn give(
         &self,
         tile: usize,
         new: &Renderer,
-        speaker: usize,
-        giver: &Renderer,
+        (speaker, giver): (usize, &Renderer),
         order: &mut u32,
         given_up: &dyn Fn() -> bool,
-    ) -> Result<u32, NoSuccessor> {
-        // Odd while a message is being copied.
-        let steps = AtomicU32::new(0);
-        let (over, is_over) = mpsc::channel::<()>();
-        let (steps, sender) = (&steps, &new.sender);
-        let watch = move || {
-            let mut seen = 0;
-            while let Err(RecvTimeoutError::Timeout) = is_over.recv_timeout(STALL_TIMEOUT) {
-                let now = steps.load(Ordering::Relaxed);
-                if now == seen && now % 2 == 1 {
-                    return sender.hang_up();
-                }
-                seen = now;
-            }
-        };
-        std::thread::scope(|scope| {
-            // The watch ends with this.
-            let _over = over;
-            let signals = Signals::block_all();
-            let thread = std::thread::Builder::new().name("mgn-snapshot".into());
-            let started = thread.spawn_scoped(scope, watch);
-            drop(signals);
-            started.map_err(|e| NoSuccessor::new(Failure::Unavailable, e.to_string()))?;
-            self.give_watched(tile, new, speaker, giver, order, given_up, steps)
-        })
-    }
-
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "it is a part of the function above"
-    )]
-    fn give_watched(
-        &self,
-        tile: usize,
-        new: &Renderer,
-        speaker: usize,
-        giver: &Renderer,
-        order: &mut u32,
-        given_up: &dyn Fn() -> bool,
-        steps: &AtomicU32,
+        watch: &StallWatch,
     ) -> Result<u32, NoSuccessor> {
         let broken = NoSuccessor::broken;
         let binaries = u32::from(giver.binary_key == new.binary_key);
@@ -390,10 +350,9 @@ impl WallRenderers {
                 let (message, rest) = rest
                     .split_at_checked(length)
                     .ok_or_else(|| NoSuccessor::never(BAD_SNAPSHOT))?;
-                steps.fetch_add(1, Ordering::Relaxed);
-                let copied = new.copy(message, false, tile as u32);
-                steps.fetch_add(1, Ordering::Relaxed);
-                copied.map_err(broken)?;
+                watch
+                    .during(|| new.copy(message, false, tile as u32))
+                    .map_err(broken)?;
                 told = told.wrapping_add(1);
                 messages = rest;
             }
