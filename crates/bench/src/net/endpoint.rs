@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{bail, Result};
 use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Received, Request, SendOptions, Wanted};
 use mgn_fabric::endpoint::{Settings, AUTO, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
@@ -112,12 +112,16 @@ pub fn connect(
 }
 
 /// The transport with this name: `shm`, `unix` or `tcp`; `tls` is TCP, encrypted.
-pub fn transport(name: &str) -> Transport {
-    match name {
+///
+/// # Errors
+/// For any other name.
+pub fn transport(name: &str) -> Result<Transport> {
+    Ok(match name {
         "shm" => Transport::Shm,
         "unix" => Transport::Unix,
-        _ => Transport::Tcp,
-    }
+        "tcp" | "tls" => Transport::Tcp,
+        _ => bail!("endpoints have no transport {name}; use shm, unix, tcp or tls"),
+    })
 }
 
 /// The settings of this machine, changed so that messages of any length travel in the same manner:
@@ -142,7 +146,7 @@ fn settings_of(manner: &str) -> Result<Settings> {
 impl EndpointPair {
     pub fn new(end: &End, channel: &str, address: &str) -> Result<EndpointPair> {
         let (name, manner) = channel.split_once('-').unwrap_or((channel, ""));
-        let (transport, in_place) = (transport(name), manner == "placed");
+        let (transport, in_place) = (transport(name)?, manner == "placed");
         let endpoint = Arc::new(Endpoint::with(settings_of(manner)?)?);
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?

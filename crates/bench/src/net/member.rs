@@ -44,7 +44,7 @@ struct Links {
 
 impl Member {
     pub fn run(&self) -> Result<()> {
-        let transport = transport(&self.transport);
+        let transport = transport(&self.transport)?;
         let endpoint = Arc::new(Endpoint::new()?);
         let listener = listen(&transport, "member", Ipv4Addr::LOCALHOST.into())?;
         println!("{}", listener.address());
