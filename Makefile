@@ -136,9 +136,9 @@ sbom: deps-sbom
 deb: deps-deb build
 	rm -rf $(BUILD_DIR)/deb
 	$(MAKE) install STRIP=: PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) DESTDIR=$(CURDIR)/$(BUILD_DIR)/deb/stage >/dev/null
-	DEB_RULES_REQUIRES_ROOT=no debian/rules binary >$(BUILD_DIR)/deb/log 2>&1 || { tail -n 30 $(BUILD_DIR)/deb/log >&2; exit 1; }
-	dh_clean
-	rm -rf $(BUILD_DIR)/deb/stage
+	status=0; DEB_RULES_REQUIRES_ROOT=no debian/rules binary >$(BUILD_DIR)/deb/log 2>&1 || status=$$?; \
+	[ $$status -eq 0 ] || tail -n 30 $(BUILD_DIR)/deb/log >&2; \
+	dh_clean; rm -rf $(BUILD_DIR)/deb/stage; exit $$status
 	ls -sh1 $(BUILD_DIR)/deb/*.deb
 
 install: build
