@@ -6,10 +6,9 @@
 
 mod support;
 
-use mgn_fuzzing::Random;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, hello::api, ops};
-use support::fuzz::Settings;
+use support::fuzz::{Random, Settings};
 use support::{message, Session};
 
 /// Arguments that mean something somewhere: counts, sizes too large by one or by far, names, enums

@@ -9,13 +9,12 @@
 
 mod support;
 
-use mgn_fuzzing::Random;
 use mgn_wire::draws::{attr, Array, Kind};
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::Encoder;
-use support::fuzz::Settings;
+use support::fuzz::{Random, Settings};
 use support::{Session, CONFIG};
 
 /// Sequences of `make test`; each is in order as long as the session lasts.

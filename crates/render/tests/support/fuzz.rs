@@ -1,6 +1,28 @@
-//! Code that tests with random commands share: their settings from the environment.
+//! Code that tests with random commands share: the numbers, and the settings from the environment.
 
 use std::time::{Duration, Instant};
+
+/// The random numbers of these tests. They are not those of `mgn_fuzzing`, because the sequences
+/// that were examined with each driver, and those that show the mutants of `scripts/mutants.sh`,
+/// are made from these.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) % n
+    }
+
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
 
 /// `MGN_FUZZ_MINUTES` and `MGN_FUZZ_SEED` say how long to look, and from which seed. With
 /// `MGN_FUZZ_TRACE` a test prints each command before it is executed, in case one crashes. With
