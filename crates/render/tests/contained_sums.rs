@@ -122,6 +122,17 @@ fn places_in_buffers_do_not_wrap() {
 #[test]
 fn places_in_images_do_not_wrap() {
     are_refused(&[
+        // Levels beyond those that the driver has room for, but not beyond GL_TEXTURE_MAX_LEVEL.
+        (GL_INVALID_VALUE, |e| {
+            e.gl_tex_parameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, i32::MAX);
+            e.gl_invalidate_tex_sub_image(1, 0x1405, 0, 0, 0, 1, 1, 1)
+        }),
+        (GL_INVALID_VALUE, |e| {
+            e.gl_invalidate_tex_sub_image(1, 900, 0, 0, 0, 1, 1, 1)
+        }),
+        (GL_INVALID_VALUE, |e| {
+            e.gl_invalidate_tex_sub_image(1, -1, 0, 0, 0, 1, 1, 1)
+        }),
         (GL_INVALID_VALUE, |e| unsafe {
             let data = bytes(&[1; 64]);
             e.gl_tex_sub_image2d(

@@ -316,7 +316,8 @@ impl Renderer {
         }
     }
 
-    /// For a missing texture, drivers raise the error, and then still access the texture.
+    /// For a missing texture, Mesa raises the error, and then still accesses the texture. It compares
+    /// levels with GL_TEXTURE_MAX_LEVEL, which may be larger than the levels that it has room for.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn handwritten_gl_invalidate_tex_sub_image(
         &mut self,
@@ -333,7 +334,9 @@ impl Renderer {
         let texture = self.object(Class::Texture, texture);
         // SAFETY: the context is current.
         unsafe {
-            if (self.gl.glIsTexture)(texture) == 0 {
+            let largest = self.driver_integer(GL_MAX_TEXTURE_SIZE).max(1);
+            let has_level = (0..=largest.ilog2() as i32).contains(&level);
+            if !has_level || (self.gl.glIsTexture)(texture) == 0 {
                 self.set_error(GL_INVALID_VALUE);
                 return Ok(());
             }
