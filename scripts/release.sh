@@ -27,8 +27,8 @@ old=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.t
 
 # The entries of the coming release.
 changes() { sed -n '/^## \[Unreleased\]$/,/^## \[[0-9]/{/^## /d;p}' CHANGELOG.md; }
-changes | grep -q '^- ' || die "CHANGELOG.md has no entries under [Unreleased]"
 notes=$(changes)
+grep -q '^- ' <<<"$notes" || die "CHANGELOG.md has no entries under [Unreleased]"
 
 # If a step fails, the checkout is as it was before.
 trap 'git checkout --quiet -- . && echo "release: failed; nothing has been changed" >&2' ERR
