@@ -316,8 +316,9 @@ impl Renderer {
         }
     }
 
-    /// For a missing texture, Mesa raises the error, and then still accesses the texture. It compares
-    /// levels with GL_TEXTURE_MAX_LEVEL, which may be larger than the levels that it has room for.
+    /// For a missing texture, Mesa raises the error, and then still accesses the texture. It
+    /// compares levels with GL_TEXTURE_MAX_LEVEL, which may be larger than the number of levels
+    /// that it has room for.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn handwritten_gl_invalidate_tex_sub_image(
         &mut self,
