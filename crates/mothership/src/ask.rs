@@ -14,7 +14,8 @@ use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
 use crate::failover::Failover;
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted, Whereabouts,
+    has_tile, Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted,
+    Whereabouts,
 };
 use crate::Error;
 
@@ -78,7 +79,7 @@ impl LostTiles {
         let mut lost = self.lock();
         lost.tiles = tiles;
         lost.unfit
-            .retain(|(tile, _), _| tiles.checked_shr(*tile as u32).unwrap_or(0) & 1 != 0);
+            .retain(|(tile, _), _| has_tile(tiles, *tile as u32));
     }
 
     /// The server at an address cannot draw a tile.

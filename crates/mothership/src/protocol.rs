@@ -81,6 +81,12 @@ pub enum FromMothership {
     Forbidden(String),
 }
 
+/// Whether `tiles`, a bit each, as in [`ToMothership::Holes`], contain a tile. None has a number
+/// from 64 on.
+pub(crate) fn has_tile(tiles: u64, tile: u32) -> bool {
+    tiles.checked_shr(tile).is_some_and(|tiles| tiles & 1 != 0)
+}
+
 impl ToMothership {
     /// The role that this takes, and what it is, in words. None for messages that only follow one
     /// of those that need a role.

@@ -7,6 +7,7 @@ use mgn_fabric::{Reservation, Sender};
 use mgn_render::{Pictures, Room};
 use mgn_wire::frames::{want, Encoding, Header, Kind, Release, HEADER};
 use mgn_wire::{End, Fault};
+use std::any::Any;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread;
@@ -288,11 +289,14 @@ impl Written {
             Ok(reservation) => return Ok(Written::Message(*reservation)),
             Err(memory) => memory,
         };
-        let pixels = memory.downcast().map_err(|_| {
-            Fault::server("a picture arrived in memory that was not provided for it")
-        })?;
-        Ok(Written::Private(*pixels))
+        pixels(memory).map(Written::Private)
     }
+}
+
+/// The pixels of a picture that was written to a vector.
+pub(crate) fn pixels(memory: Box<dyn Any>) -> Result<Vec<u8>, Fault> {
+    let wrong = |_| Fault::server("a picture arrived in memory that was not provided for it");
+    memory.downcast().map(|pixels| *pixels).map_err(wrong)
 }
 
 impl FramesEnd {

@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::pictures::pixels;
 use crate::ServerError;
 
 /// Where the pictures of a recording go.
@@ -311,11 +312,9 @@ impl Pictures for Frames {
     }
 
     fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
-        let pixels: Box<Vec<u8>> = room.into_memory().downcast().map_err(|_| {
-            Fault::server("a picture arrived in memory that was not provided for it")
-        })?;
+        let pixels = pixels(room.into_memory())?;
         let mut view = self.0.borrow_mut();
-        view.viewer.show(header, *pixels).map_err(|why| {
+        view.viewer.show(header, pixels).map_err(|why| {
             let fault = Fault::server(why.as_str());
             view.failed = Some(why);
             fault

@@ -10,7 +10,9 @@ use std::time::Duration;
 use mgn_fabric::{is_name, PublicKey};
 
 use crate::config::{Config, WallPlan};
-use crate::protocol::{Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership};
+use crate::protocol::{
+    has_tile, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
+};
 use crate::report::Rate;
 use matching::Verdict;
 
@@ -149,9 +151,7 @@ impl Core {
                     // What draws a tile again can draw it.
                     let settled = client.holes & !holes;
                     client.holes = holes;
-                    client.unfit.retain(|(tile, _)| {
-                        settled.checked_shr(*tile).unwrap_or_default() & 1 == 0
-                    });
+                    client.unfit.retain(|(tile, _)| !has_tile(settled, *tile));
                     self.serve();
                 }
             }
@@ -421,9 +421,8 @@ impl Core {
     /// Whether a server was found for a tile that has no renderer.
     fn fill_once(&mut self) -> bool {
         let mut holes = self.clients.iter().flat_map(|(n, client)| {
-            let tiles = 0..u64::BITS as usize;
-            let holes = tiles.filter(|tile| client.holes >> tile & 1 != 0);
-            holes.map(move |tile| (*n, client, tile))
+            let holes = (0..u64::BITS).filter(|tile| has_tile(client.holes, *tile));
+            holes.map(move |tile| (*n, client, tile as usize))
         });
         let found = holes.find_map(|(n, client, tile)| {
             let end = self.successor(client, tile)?;

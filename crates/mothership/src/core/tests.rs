@@ -127,6 +127,17 @@ fn matches(core: &mut Core, conn: u64) -> Box<Matched> {
     }
 }
 
+/// A mothership on whose wall "desk" the servers a and b draw, connections 1 and 2, for the client
+/// of connection 3.
+fn matched_desk() -> (Core, Box<Matched>) {
+    let mut core = Core::new(&config(DESK));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    let matched = matches(&mut core, 3);
+    (core, matched)
+}
+
 #[test]
 fn a_wall_is_there_when_its_servers_are() {
     let mut core = Core::new(&config(DESK));
@@ -510,11 +521,7 @@ fn a_name_belongs_to_one_server() {
 
 #[test]
 fn a_server_that_goes_is_told_of() {
-    let mut core = Core::new(&config(DESK));
-    server_comes(&mut core, 1, hello("a"));
-    server_comes(&mut core, 2, hello("b"));
-    client_comes(&mut core, 3, request(desk()));
-    matches(&mut core, 3);
+    let (mut core, _) = matched_desk();
     core.leaves(Conn(2), "it was closed");
     let gone = FromMothership::Gone {
         server: "b".into(),
@@ -536,11 +543,7 @@ fn a_server_that_goes_is_told_of() {
 
 #[test]
 fn what_was_matched_before_a_restart_stays() {
-    let mut core = Core::new(&config(DESK));
-    server_comes(&mut core, 1, hello("a"));
-    server_comes(&mut core, 2, hello("b"));
-    client_comes(&mut core, 3, request(desk()));
-    let matched = matches(&mut core, 3);
+    let (_, matched) = matched_desk();
     let mut core = Core::new(&config(DESK));
     let mut back = request(desk());
     back.held = Some(matched);
@@ -565,11 +568,7 @@ fn what_was_matched_before_a_restart_stays() {
 
 #[test]
 fn a_tile_without_a_renderer_gets_another() {
-    let mut core = Core::new(&config(DESK));
-    server_comes(&mut core, 1, hello("a"));
-    server_comes(&mut core, 2, hello("b"));
-    client_comes(&mut core, 3, request(desk()));
-    let mut matched = matches(&mut core, 3);
+    let (mut core, mut matched) = matched_desk();
     let holes = |core: &mut Core, conn, bits| {
         core.handle_message(Conn(conn), ToMothership::Holes(bits), START);
     };
@@ -641,11 +640,7 @@ fn servers_have_tokens_of_their_own() {
 /// A server that cannot draw a tile does not get it again until it registers again.
 #[test]
 fn a_server_that_will_not_do_is_replaced() {
-    let mut core = Core::new(&config(DESK));
-    server_comes(&mut core, 1, hello("a"));
-    server_comes(&mut core, 2, hello("b"));
-    client_comes(&mut core, 3, request(desk()));
-    matches(&mut core, 3);
+    let (mut core, _) = matched_desk();
     core.leaves(Conn(2), "it was closed");
     for (conn, name) in [(4, "d"), (5, "e")] {
         server_comes(&mut core, conn, hello(name));
@@ -695,11 +690,7 @@ fn a_server_that_will_not_do_is_replaced() {
 /// A server that draws a tile again, after its client could not use it, may keep the tile.
 #[test]
 fn a_server_that_draws_again_will_do() {
-    let mut core = Core::new(&config(DESK));
-    server_comes(&mut core, 1, hello("a"));
-    server_comes(&mut core, 2, hello("b"));
-    client_comes(&mut core, 3, request(desk()));
-    matches(&mut core, 3);
+    let (mut core, _) = matched_desk();
     let say = |core: &mut Core, message| {
         core.handle_message(Conn(3), message, START);
         let said = said(core, 3).into_iter();

@@ -478,7 +478,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A snapshot without end, each part of which holds a long message.
+    /// A snapshot without end. Each part holds a long message.
     const ENDLESS: usize = usize::MAX;
 
     /// An answer to message `number`: no reason why there is no snapshot, and one message.
