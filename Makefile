@@ -122,6 +122,7 @@ lint: deps-lint
 	cargo fmt --manifest-path python/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	cargo deny --locked check licenses bans sources
 	scripts/check-units.sh
 	scripts/mutants.sh check

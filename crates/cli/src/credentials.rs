@@ -40,9 +40,9 @@ pub fn for_listener<'a>(
     others: impl IntoIterator<Item = &'a Address>,
 ) -> anyhow::Result<ListenerAccess> {
     let settings = Settings::read()?;
-    let is_far = |address: &&Address| matches!(address, Address::Tcp { .. });
-    let far: Vec<&Address> = addresses.into_iter().filter(is_far).collect();
-    let meets_others = others.into_iter().any(|address| is_far(&address));
+    let far = addresses.into_iter().filter(|one| one.needs_token());
+    let far: Vec<&Address> = far.collect();
+    let meets_others = others.into_iter().any(Address::needs_token);
     let read = |file: PathBuf| -> anyhow::Result<(PathBuf, Token)> {
         let token = Token::read(&file)?;
         Ok((file, token))
@@ -103,7 +103,7 @@ pub fn store_to_change() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// If a token is needed and there is none, or it cannot be read.
 pub fn token_for(flag: Option<PathBuf>, address: &Address) -> anyhow::Result<Option<Token>> {
-    if flag.is_none() && !matches!(address, Address::Tcp { .. }) {
+    if flag.is_none() && !address.needs_token() {
         return Ok(None);
     }
     match token_file(flag, &Settings::read()?)? {

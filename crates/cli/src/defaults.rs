@@ -33,10 +33,9 @@ pub fn apply_to_program(flags: &mut RenderFlags, own: Option<&str>) -> anyhow::R
         || matches!(flags.transport, Some(Transport::Null | Transport::File(_)));
     if !names_server {
         if let Some(Set { value, source }) = settings.servers()? {
-            let far = |server: &Address| matches!(server, Address::Tcp { .. });
             let fits = match flags.transport {
-                Some(Transport::Shm | Transport::Unix) => !value.iter().any(far),
-                Some(Transport::Tcp) => value.iter().all(far),
+                Some(Transport::Shm | Transport::Unix) => !value.iter().any(Address::is_tcp),
+                Some(Transport::Tcp) => value.iter().all(Address::is_tcp),
                 _ => true,
             };
             if let (false, Some(transport)) = (fits, &flags.transport) {

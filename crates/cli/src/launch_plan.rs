@@ -188,7 +188,6 @@ pub fn check(flags: &RenderFlags, flag: Option<&str>) -> anyhow::Result<()> {
             "--server is given {servers} times for {tiles} tiles; give it once for all of them, or once for each"
         );
     }
-    let is_far = |server: &Address| matches!(server, Address::Tcp { .. });
     match &flags.transport {
         Some(Transport::Null | Transport::File(_)) if !flags.wall.is_empty() => {
             anyhow::bail!("--wall needs renderers; leave out --transport or name another")
@@ -198,16 +197,18 @@ pub fn check(flags: &RenderFlags, flag: Option<&str>) -> anyhow::Result<()> {
                 anyhow::bail!("--transport {transport} needs no server; leave out {flag}")
             }
         }
-        Some(transport @ (Transport::Shm | Transport::Unix)) if flags.server.iter().any(is_far) => {
+        Some(transport @ (Transport::Shm | Transport::Unix))
+            if flags.server.iter().any(Address::is_tcp) =>
+        {
             anyhow::bail!("--transport {transport} needs a server with a unix: address")
         }
-        Some(Transport::Tcp) if !flags.server.iter().all(is_far) => {
+        Some(Transport::Tcp) if !flags.server.iter().all(Address::is_tcp) => {
             anyhow::bail!("--transport tcp needs a server with a tcp: or tls: address")
         }
         _ => {}
     }
     if let (Some(server), None) = (
-        flags.server.iter().find(|server| is_far(server)),
+        flags.server.iter().find(|server| server.is_tcp()),
         &flags.token_file,
     ) {
         let peer = format!("the server at {server}");

@@ -58,8 +58,10 @@ pub fn start_for_run(
     let mut viewers = Vec::new();
     for (n, listen) in (0..).zip(listen) {
         let feeds = feeds(server, settings, run, n)?;
-        let is_far = matches!(feeds, Address::Tcp { .. });
-        let token_file = settings.token_file.as_deref().filter(|_| is_far);
+        let token_file = settings
+            .token_file
+            .as_deref()
+            .filter(|_| feeds.needs_token());
         let (shown, is_of_wall) = wall.one_of(wall.walls().min(n + 1) - 1);
         let viewer = mgn_viewer::Viewer::start(ViewerOptions {
             listen: listen.clone(),
@@ -91,7 +93,7 @@ fn feeds(
         .iter()
         .map(|server| server.parse())
         .collect::<Result<_, _>>()?;
-    let far = servers.iter().find(|s| matches!(s, Address::Tcp { .. }));
+    let far = servers.iter().find(|server| server.is_tcp());
     let transport = settings.transports.first().map(String::as_str);
     Ok(match (far, server, transport) {
         (

@@ -160,7 +160,7 @@ fn start(address: &str) -> Result<(Child, Address), Failure> {
 }
 
 fn serve(address: &Address) -> Result<(), Failure> {
-    let token = Some(token()?).filter(|_| matches!(address, Address::Tcp { .. }));
+    let token = Some(token()?).filter(|_| address.needs_token());
     let listener = Listener::bind(address, token)?;
     println!("{}", listener.address());
     std::io::stdout().flush()?;

@@ -59,6 +59,16 @@ impl Address {
         Address::read(text, Some(RELAY_PORT))
     }
 
+    /// Whether it is a host and a port, so that other hosts may reach it.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self, Address::Tcp { .. })
+    }
+
+    /// As [`Transport::needs_token`].
+    pub fn needs_token(&self) -> bool {
+        self.transport().needs_token()
+    }
+
     /// The best transport to this address.
     pub fn transport(&self) -> Transport {
         match self {
@@ -197,7 +207,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The way in which the bytes travel.
+/// How the bytes travel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Shared memory. A unix socket carries the handshake and shows whether the peer is alive.
@@ -208,6 +218,14 @@ pub enum Transport {
     Null,
     /// Records the messages in this file.
     File(PathBuf),
+}
+
+impl Transport {
+    /// Whether both ends must prove that they have a token. A unix socket needs none: the kernel
+    /// says which user the other process runs as.
+    pub fn needs_token(&self) -> bool {
+        *self == Transport::Tcp
+    }
 }
 
 impl FromStr for Transport {

@@ -22,7 +22,7 @@ const READER_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 /// The number of failed attempts to get space between two checks whether the readers are alive.
 const LIFE_CHECK_POLLS: u32 = 32;
 
-/// The writing end. Readers [`crate::connect`] as to any server.
+/// The writing end. Readers connect by [`crate::connect()`], as to any server.
 #[derive(Debug)]
 pub struct Broadcast {
     config: Config,

@@ -185,7 +185,7 @@ fn meet(
         Transport::Shm | Transport::Unix if tcp => {
             return Err(mismatch(address, "shm and unix need a unix: address"))
         }
-        Transport::Tcp if token.is_none() => {
+        _ if transport.needs_token() && token.is_none() => {
             return Err(Error::Auth("a connection by TCP needs a token".into()))
         }
         _ => {}

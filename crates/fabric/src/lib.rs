@@ -7,7 +7,7 @@
 //! interpret the bytes.
 //!
 //! Servers call [`Listener::bind`], and accept or refuse each [`Incoming`] client. Clients call
-//! [`connect`]. The server chooses the sizes ([`Config`]). Over shared memory, the server creates
+//! [`connect()`]. The server chooses the sizes ([`Config`]). Over shared memory, the server creates
 //! and seals the memory, except the memory that a client shares with several servers
 //! ([`Multicast`]). Each end treats all data that it reads there as hostile.
 

@@ -428,7 +428,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let wish = Wish {
             address: listener.address().clone(),
             transport: transport.clone(),
-            token: is_tcp.then(|| self.token.clone()),
+            token: transport.needs_token().then(|| self.token.clone()),
             len,
             settings: settings.clone(),
         };

@@ -2,8 +2,8 @@
 //! matches them. It never touches the data path.
 //!
 //! A [`Config`] describes walls. [`core`] decides, [`run`] is the process around it. Servers have a
-//! [`Registration`]. A process that starts a program [`ask`]s for servers for it. [`find`] is for
-//! relays, [`status`] and [`stop`] are for people.
+//! [`Registration`]. A process that starts a program finds servers for it with [`ask()`]. [`find`]
+//! is for relays, [`status`] and [`stop`] are for people.
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -126,7 +126,7 @@ impl Default for Options {
     }
 }
 
-/// The program that becomes a worker: it must call [`crate::worker`], and its standard input is the
+/// The program that becomes a worker: it must call [`crate::worker()`], and its standard input is the
 /// server's.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
+
+use tempfile::NamedTempFile;
 
 use crate::stage::target;
 
@@ -25,9 +28,9 @@ pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Til
     let folder = target().join("walls");
     fs::create_dir_all(&folder).expect("a folder for walls");
     let file = folder.join(format!("{name}-{sum:016x}.toml"));
-    // Others may write the same at this moment, and read it.
-    let draft = folder.join(format!("{name}-{sum:016x}.{}", std::process::id()));
-    fs::write(&draft, text).expect("a file for a wall");
-    fs::rename(&draft, &file).expect("a file for a wall");
+    // Other processes and threads may write the same at this moment, and read it.
+    let mut draft = NamedTempFile::new_in(&folder).expect("a file for a wall");
+    draft.write_all(text.as_bytes()).expect("a file for a wall");
+    draft.persist(&file).expect("a file for a wall");
     file.display().to_string()
 }

@@ -78,7 +78,7 @@ impl Buffers {
 /// The token of all measurements. Any process on this machine may take part in one.
 pub fn token(transport: &Transport) -> Result<Option<Token>> {
     let token: Token = "5".repeat(64).parse()?;
-    Ok((*transport == Transport::Tcp).then_some(token))
+    Ok(transport.needs_token().then_some(token))
 }
 
 /// Listens for links. `name` distinguishes the addresses of one process, and `host` is the address

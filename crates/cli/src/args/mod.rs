@@ -1,4 +1,8 @@
 //! The command line. Help, man pages and completions all come from here.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "comments on arguments are help texts: [:PORT] is no link"
+)]
 
 mod bench;
 mod choices;

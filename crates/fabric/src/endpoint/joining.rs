@@ -96,7 +96,7 @@ impl Endpoint {
     /// with [`Error::NoPeer`].
     ///
     /// # Errors
-    /// As for [`crate::connect`].
+    /// As for [`crate::connect()`].
     pub fn connect(
         &self,
         address: &Address,

@@ -21,7 +21,7 @@ const FREE: SendOptions = SendOptions {
 
 fn pair(address: &str, transport: &Transport) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
     let address: Address = address.parse().unwrap();
-    let token = matches!(address, Address::Tcp { .. }).then(Token::generate);
+    let token = address.needs_token().then(Token::generate);
     let listener = Listener::bind(&address, token.clone()).unwrap();
     let few = Settings {
         envelopes: ENVELOPES,

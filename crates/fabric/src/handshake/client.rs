@@ -68,7 +68,7 @@ impl<'a> ClientSide<'a> {
         if let Some(token) = token {
             hello[ID..].copy_from_slice(&token.id().0);
         }
-        let insist = *transport == Transport::Tcp;
+        let insist = transport.needs_token();
         let (state, buffer) = (State::Challenge, Vec::new());
         Ok(ClientSide {
             token,

@@ -406,7 +406,7 @@ impl Member {
             others.map(|other| (other, transport.clone()))
         });
         for (address, transport) in place.ways.iter().cloned().chain(others) {
-            let token = self.token.as_ref().filter(|_| transport == Transport::Tcp);
+            let token = self.token.as_ref().filter(|_| transport.needs_token());
             let time = deadline.left(ATTEMPT).max(Duration::from_millis(1));
             match connect(&address, &transport, token, time) {
                 Ok(made) => return Ok(Some(made)),

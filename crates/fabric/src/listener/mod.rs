@@ -160,7 +160,7 @@ impl Listener {
             Ok(epoll)
         };
         let epoll = watch().map_err(failed())?;
-        let is_tcp = matches!(address, Address::Tcp { .. });
+        let is_tcp = address.is_tcp();
         let demands = Demands {
             encrypted: match address {
                 Address::Tcp { tls: true, .. } => {
@@ -350,7 +350,7 @@ impl Listener {
     ) -> Result<(OwnedFd, Source, String), (Source, String)> {
         let source = address.as_socket().map(|place| place.ip().into());
         let mut source = source.unwrap_or(Source::Unknown);
-        let is_tcp = matches!(self.address, Address::Tcp { .. });
+        let is_tcp = self.address.is_tcp();
         let prepared = socket.set_nonblocking(true).and_then(|()| match is_tcp {
             true => socket.set_tcp_nodelay(true),
             false => Ok(()),
@@ -424,12 +424,12 @@ impl Listener {
 }
 
 fn needs_token(address: &Address, access: &Access) -> Result<(), Error> {
-    match address {
-        Address::Tcp { .. } if !access.has_tokens() => Err(Error::Auth(format!(
+    if address.needs_token() && !access.has_tokens() {
+        return Err(Error::Auth(format!(
             "serving {address} needs a token; `mgn token new` makes one"
-        ))),
-        _ => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 /// The number of clients that may be in the handshake at the same time.

@@ -1,5 +1,9 @@
 //! The shape of a configuration file, for serde and for the published schema. Editors and
 //! manganese-walls(5) show the comments of this file.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "comments on settings are shown as they are: [fd00::1] is an address"
+)]
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -287,9 +287,9 @@ impl Reader<'_> {
                 self.token_is_there(taken);
             }
         }
-        let tcp = || listen.iter().find(|address| is_tcp(address));
+        let tcp = || listen.iter().find(|address| address.is_tcp());
         let said = section.it.address.as_ref().map(|address| {
-            if !is_tcp(&address.value.0) {
+            if !address.value.0.is_tcp() {
                 let what =
                     "address: this must be a tcp: or tls: address, which other hosts can reach";
                 self.notes.add(address.span.clone(), what);
@@ -322,7 +322,7 @@ impl Reader<'_> {
 
     /// TCP is not served without a token.
     fn token_is_there(&self, taken: &[Taken]) {
-        if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| is_tcp(address)) {
+        if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| address.is_tcp()) {
             let what = format!("{address} requires a token; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
             self.notes.add(span.clone(), what);
         }
@@ -624,10 +624,6 @@ impl Reader<'_> {
         }
         stage
     }
-}
-
-fn is_tcp(address: &Address) -> bool {
-    matches!(address, Address::Tcp { .. })
 }
 
 /// Whether an address to listen on does not say where others find it.

@@ -424,10 +424,7 @@ impl Core {
             .iter()
             .filter_map(|a| a.parse().ok())
             .collect();
-        let unix = addresses
-            .iter()
-            .find(|a| !matches!(a, Address::Tcp { .. }))
-            .filter(|_| near);
+        let unix = addresses.iter().find(|a| !a.is_tcp()).filter(|_| near);
         let reached = |address: &&Address| match address {
             Address::Tcp { host, .. } => together || !is_loopback(host),
             _ => false,

@@ -319,8 +319,10 @@ fn arguments(
 
 /// Where servers on this host find the mothership.
 fn near(addresses: &[Address]) -> Address {
-    let is_unix = |address: &&Address| !matches!(address, Address::Tcp { .. });
-    let best = addresses.iter().find(is_unix).unwrap_or(&addresses[0]);
+    let best = addresses
+        .iter()
+        .find(|address| !address.is_tcp())
+        .unwrap_or(&addresses[0]);
     match best {
         Address::Tcp { port, tls, .. } if is_vague(best) => Address::Tcp {
             host: "localhost".into(),

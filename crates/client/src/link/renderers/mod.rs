@@ -393,7 +393,7 @@ fn answered(options: &Options, assignments: &Assignments) -> Result<Reached, Str
     one_picture(&welcomes, &places)?;
     let renderers = if all.len() > 1 {
         let wall = WallRenderers::new(all, options.window.is_some());
-        Renderers::Wall(wall.map_err(|e| format!("cannot write to several servers: {e}"))?)
+        Renderers::Wall(wall.map_err(|e| format!("no session with the render servers: {e}"))?)
     } else {
         let one = all.pop().ok_or("no render server is named")?;
         Renderers::One(one)
