@@ -5,6 +5,7 @@ mod matching;
 mod summary;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
 use std::time::Duration;
 
 use mgn_fabric::{is_name, PublicKey};
@@ -45,6 +46,8 @@ pub struct Core {
     /// When each was heard last.
     heard: BTreeMap<Conn, Duration>,
     next_beat: Duration,
+    /// Whether something has changed since clients were last matched with servers.
+    is_due: bool,
     output: VecDeque<Output>,
 }
 
@@ -119,6 +122,7 @@ impl Core {
             requests: 0,
             heard: BTreeMap::new(),
             next_beat: HEARTBEAT_INTERVAL,
+            is_due: false,
             output: VecDeque::new(),
         }
     }
@@ -152,7 +156,7 @@ impl Core {
                     let settled = client.holes & !holes;
                     client.holes = holes;
                     client.unfit.retain(|(tile, _)| !has_tile(settled, *tile));
-                    self.serve();
+                    self.is_due = true;
                 }
             }
             ToMothership::Unfit { tile, address } => self.is_unfit(conn, tile, &address),
@@ -186,7 +190,7 @@ impl Core {
                 },
             );
         }
-        self.serve();
+        self.is_due = true;
     }
 
     /// A server of the configuration will not come, or after all may (no reason).
@@ -194,13 +198,14 @@ impl Core {
         if let Some(expected) = self.expected.get_mut(name) {
             if expected.failed != failed {
                 expected.failed = failed;
-                self.serve();
+                self.is_due = true;
             }
         }
     }
 
     /// The next thing to do.
     pub fn poll_output(&mut self) -> Option<Output> {
+        self.serve();
         self.output.pop_front()
     }
 
@@ -303,7 +308,7 @@ impl Core {
                 server: name.clone(),
             },
         );
-        self.serve();
+        self.is_due = true;
     }
 
     fn client_comes(&mut self, conn: Conn, mut request: Request, now: Duration) {
@@ -331,14 +336,14 @@ impl Core {
         };
         self.requests += 1;
         self.clients.insert(self.requests, client);
-        self.serve();
+        self.is_due = true;
     }
 
     fn sessions(&mut self, conn: Conn, sessions: Vec<Session>, now: Duration) {
         let Some(server) = self.servers.values_mut().find(|s| s.conn == conn) else {
             return;
         };
-        let mut before = std::mem::take(&mut server.sessions);
+        let mut before = mem::take(&mut server.sessions);
         for mut session in sessions {
             session.program = printable(&session.program);
             let (_, mut meter) = before.remove(&session.id).unwrap_or_default();
@@ -347,7 +352,7 @@ impl Core {
             }
             server.sessions.insert(session.id, (session, meter));
         }
-        self.serve();
+        self.is_due = true;
     }
 
     /// A client cannot use the server of a tile. If it means a server that the tile had before, the
@@ -362,15 +367,18 @@ impl Core {
         let end = matched.ends.get(tile as usize);
         if let Some(end) = end.filter(|end| end.address == address) {
             if client.unfit.insert((tile, end.server.clone())) {
-                self.serve();
+                self.is_due = true;
             }
         }
     }
 
     /// Answers all clients that can be answered, the longest waiting first. Each answer may change
-    /// why the others wait.
-    fn serve(&mut self) {
-        while self.serve_once() || self.fill_once() {}
+    /// why the others wait. However many messages have come since the last time, this searches all
+    /// servers once; the caller need not call it before [`Core::poll_output`].
+    pub fn serve(&mut self) {
+        if mem::take(&mut self.is_due) {
+            while self.serve_once() || self.fill_once() {}
+        }
     }
 
     /// Whether a client was matched.

@@ -708,6 +708,25 @@ fn a_server_that_draws_again_will_do() {
     assert_eq!(say(&mut core, ToMothership::Unfit { tile, address }), 1);
 }
 
+/// A client that changes its mind many times at once causes one search for servers.
+#[test]
+fn messages_that_come_together_are_answered_together() {
+    let (mut core, _) = matched_desk();
+    core.leaves(Conn(2), "it was closed");
+    server_comes(&mut core, 4, hello("d"));
+    said(&mut core, 3);
+    let holes = |core: &mut Core, bits| {
+        core.handle_message(Conn(3), ToMothership::Holes(bits), START);
+    };
+    holes(&mut core, 0b10);
+    holes(&mut core, 0);
+    assert_eq!(said(&mut core, 3), []);
+    holes(&mut core, 0b10);
+    let said = said(&mut core, 3);
+    let is_replaced = matches!(said[..], [FromMothership::Instead { tile: 1, .. }]);
+    assert!(is_replaced, "{said:?}");
+}
+
 #[test]
 fn silence_is_death_and_a_beat_is_life() {
     let mut core = Core::new(&Config::default());

@@ -73,7 +73,13 @@ pub fn run(options: Options) -> Result<(), Error> {
     while !daemon.is_over() {
         let wait = daemon.core.poll_timeout().saturating_sub(daemon.now());
         match inbox.recv_timeout(wait.min(POLL_INTERVAL_MAX)) {
-            Ok(event) => daemon.take(event, &events)?,
+            Ok(event) => {
+                daemon.take(event, &events)?;
+                // What has come meanwhile is answered together: the search for servers takes time.
+                for event in inbox.try_iter().take(QUEUE) {
+                    daemon.take(event, &events)?;
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -234,7 +240,8 @@ impl Daemon {
         }
     }
 
-    fn status(&self) -> Status {
+    fn status(&mut self) -> Status {
+        self.core.serve();
         let mut status = self.core.status(self.now());
         status.listening = self.addresses.iter().map(Address::to_string).collect();
         for server in status.servers.iter_mut().filter(|server| !server.on_line) {
