@@ -120,6 +120,17 @@ fn places_in_buffers_do_not_wrap() {
 }
 
 #[test]
+fn levels_beyond_the_last_one_are_refused() {
+    let mut s = furnished();
+    s.encode(|e| {
+        e.gl_tex_parameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+        e.gl_invalidate_tex_sub_image(1, 1, 0, 0, 0, 1, 1, 1);
+        e.mgn_get_error(1);
+    });
+    assert_eq!(s.answer_array::<u32>(), [GL_INVALID_VALUE]);
+}
+
+#[test]
 fn places_in_images_do_not_wrap() {
     are_refused(&[
         // Levels beyond those that the driver has room for, but not beyond GL_TEXTURE_MAX_LEVEL.

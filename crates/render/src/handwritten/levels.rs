@@ -316,9 +316,9 @@ impl Renderer {
         }
     }
 
-    /// For a missing texture, Mesa raises the error, and then still accesses the texture. It
-    /// compares levels with GL_TEXTURE_MAX_LEVEL, which may be larger than the number of levels
-    /// that it has room for.
+    /// For a missing texture, or a level beyond GL_TEXTURE_MAX_LEVEL, Mesa raises the error, and
+    /// then still accesses the texture. That parameter may be larger than the number of levels that
+    /// Mesa has room for.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn handwritten_gl_invalidate_tex_sub_image(
         &mut self,
@@ -337,7 +337,13 @@ impl Renderer {
         unsafe {
             let largest = self.driver_integer(GL_MAX_TEXTURE_SIZE).max(1);
             let has_level = (0..=largest.ilog2() as i32).contains(&level);
-            if !has_level || (self.gl.glIsTexture)(texture) == 0 {
+            let is_texture = (self.gl.glIsTexture)(texture) != 0;
+            // A driver that has no such command leaves it as it is.
+            let mut last = i32::MAX;
+            if is_texture {
+                (self.gl.glGetTextureParameteriv)(texture, GL_TEXTURE_MAX_LEVEL, &mut last);
+            }
+            if !has_level || !is_texture || level > last {
                 self.set_error(GL_INVALID_VALUE);
                 return Ok(());
             }
