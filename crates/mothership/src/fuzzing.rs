@@ -190,6 +190,7 @@ fn to_mothership(bytes: &[u8]) {
             continue;
         };
         core.handle_message(conn, message, now);
+        core.serve();
         let shown = core.status(now).describe();
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'));
         core.handle_timeout(now);

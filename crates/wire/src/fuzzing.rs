@@ -1,5 +1,5 @@
-//! The fuzz targets of this crate: the command stream, answers, and the messages of the handshake
-//! and of the frames connection.
+//! The fuzz targets of this crate: the command stream, answers, and the messages of the handshake,
+//! of the frames connection and of failover.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 use crate::draws::{arrays, attr, indices, Array, Extent, Run};
+use crate::failover::{encode, Assignment, FromProgram};
 use crate::frames::{Encoding, Header, Kind, Release, HEADER};
 use crate::gl::GL_POINTS;
 use crate::hello::{ContextInfo, Created, Hello, Role, ServerInfo, Welcome, VERSION};
@@ -57,6 +58,12 @@ pub const TARGETS: &[Target] = &[
             ]
         },
         runs: 2000,
+    },
+    Target {
+        name: "failover",
+        feed: failover,
+        seeds: failover_seeds,
+        runs: 5000,
     },
 ];
 
@@ -430,6 +437,34 @@ fn session_seeds() -> Vec<Vec<u8>> {
     seeds.push(End::new(Blame::Client, "so").encode());
     seeds.push(NoSnapshot::NotNow("so".into()).encode(60));
     seeds
+}
+
+/// What a program of a run and its `mgn run` tell each other about lost servers.
+fn failover(bytes: &[u8]) {
+    same::<FromProgram>(bytes);
+    same::<Assignment>(bytes);
+    same::<Vec<Assignment>>(bytes);
+}
+
+fn failover_seeds() -> Vec<Vec<u8>> {
+    let assignment = Assignment {
+        tile: 63,
+        address: "tls:h:7000".into(),
+        transport: "tcp".into(),
+        token_file: Some("/run/a.token".into()),
+        key: Some("ed25519:00".into()),
+    };
+    let unfit = FromProgram::Unfit {
+        tile: 1,
+        address: "unix:@b".into(),
+    };
+    vec![
+        encode(&FromProgram::Lost { tile: 3 }),
+        encode(&FromProgram::Settled { tile: 3 }),
+        encode(&unfit),
+        encode(&assignment),
+        encode(&vec![assignment.clone(), assignment]),
+    ]
 }
 
 /// Headers of frames, and what the client says about them.
