@@ -41,7 +41,7 @@ say() { printf '%-24s %12s %12s %8s  %s\n' "$@" | tee -a "$out/summary.txt"; }
 
 # compare ONE OTHER: sets `pictures` to whether two pictures are equal.
 compare() {
-    pictures="equal to the bit"
+    pictures="bit-identical"
     cmp -s "$1" "$2" || pictures=DIFFERENT failed=1
 }
 

@@ -224,7 +224,8 @@ int mgn_discard(mgn_reservation reservation);
 
 // A function of the program that handles active messages. The library calls it with each message
 // for its number, from any thread, but never from two threads at once. data is valid during the
-// call. The function may send messages, but should not wait.
+// call. The function may send messages, but should not wait. A C++ exception that leaves it ends
+// the process.
 typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length);
 
 // Sets the function that is called with messages for handler number. Messages for a number without
@@ -426,8 +427,8 @@ int mgn_composite(mgn_compositor compositor, const mgn_composition *composition,
 // Gives the program memory for the next picture of this process: rows of pixels without gaps, with
 // undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
 // the same composition. Other processes on the same host read the picture in this memory, so the
-// library makes no copy for them. depth is set to null without depth. The program must not use the
-// memory after that call. mgn_composite_draw waits until the other processes have read an earlier
+// library makes no copy for them. depth is set to null without depth. After mgn_composite_drawn,
+// the program must not use the memory. mgn_composite_draw waits until others have read an earlier
 // picture in the same memory. Errors are those of mgn_composite.
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
@@ -446,7 +447,7 @@ int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *compos
 // the tile. It passes context to both. show may be null. If tiles is null, the whole picture is
 // one tile for the rank composition->to; otherwise that field has no effect. draw and show must
 // not use this compositor, not even through another thread that they wait for, and must not throw
-// C++ exceptions.
+// C++ exceptions: an exception that leaves them ends the process.
 //
 // MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 // within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
@@ -605,7 +606,7 @@ typedef uint64_t mgn_barrier;
 // MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
-// Arrives at the barrier with a number, without waiting. The process may work before it calls
+// Announces arrival and passes a number, without waiting. The process may work before it calls
 // mgn_barrier_wait; the other members learn of the arrival in the meantime.
 //
 // MGN_ERR_STATE: this process has arrived already, or has left.

@@ -12,10 +12,11 @@ use crate::requests::{begin, mgn_request, send_options};
 
 /// A function of the program that handles active messages. The library calls it with each message
 /// for its number, from any thread, but never from two threads at once. data is valid during the
-/// call. The function may send messages, but should not wait.
+/// call. The function may send messages, but should not wait. A C++ exception that leaves it ends
+/// the process.
 #[allow(non_camel_case_types)]
 pub type mgn_handler = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         from: mgn_conn,
         tag: u64,

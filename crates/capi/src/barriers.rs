@@ -115,7 +115,7 @@ unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<()
     Ok(())
 }
 
-/// Arrives at the barrier with a number, without waiting. The process may work before it calls
+/// Announces arrival and passes a number, without waiting. The process may work before it calls
 /// mgn_barrier_wait; the other members learn of the arrival in the meantime.
 ///
 /// MGN_ERR_STATE: this process has arrived already, or has left.

@@ -124,7 +124,7 @@ pub struct mgn_tile {
 /// for tiles of width or height 0. It returns 0, or another number if it cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         tile: u32,
         place: *const mgn_rectangle,
@@ -138,7 +138,7 @@ pub type mgn_draw = Option<
 /// returns 0, or another number if it fails.
 #[allow(non_camel_case_types)]
 pub type mgn_show = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut c_void,
         tile: u32,
         place: *const mgn_rectangle,
@@ -241,8 +241,8 @@ pub unsafe extern "C" fn mgn_composite(
 /// Gives the program memory for the next picture of this process: rows of pixels without gaps, with
 /// undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
 /// the same composition. Other processes on the same host read the picture in this memory, so the
-/// library makes no copy for them. depth is set to null without depth. The program must not use the
-/// memory after that call. mgn_composite_draw waits until the other processes have read an earlier
+/// library makes no copy for them. depth is set to null without depth. After mgn_composite_drawn,
+/// the program must not use the memory. mgn_composite_draw waits until others have read an earlier
 /// picture in the same memory. Errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_draw(
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn mgn_composite_drawn(
 /// the tile. It passes context to both. show may be null. If tiles is null, the whole picture is
 /// one tile for the rank composition->to; otherwise that field has no effect. draw and show must
 /// not use this compositor, not even through another thread that they wait for, and must not throw
-/// C++ exceptions.
+/// C++ exceptions: an exception that leaves them ends the process.
 ///
 /// MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 /// within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered

@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -300,6 +301,16 @@ fn the_header_is_c_and_cpp() {
     let lib = installed().join("lib");
     let said = run(Command::new(program).env("LD_LIBRARY_PATH", lib));
     assert_eq!(said, "hello to oneself\n");
+}
+
+#[test]
+fn an_exception_of_a_program_ends_the_process() {
+    let program = compile("tests/throws.cc", &[], "throws");
+    let mut command = Command::new(program);
+    command.env("LD_LIBRARY_PATH", installed().join("lib"));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.signal(), Some(6), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
 }
 
 /// Packages: all files are below DESTDIR, but refer to their final paths.

@@ -10,7 +10,7 @@ use mgn_present::XDisplay;
 use mgn_server::WorkerCommand;
 use serde::Serialize;
 
-use crate::args::Info;
+use crate::args::{Cli, Info};
 use crate::output::print;
 use crate::settings_summary::{summarize, SettingsSummary};
 
@@ -68,6 +68,7 @@ fn rendering() -> (Ability, Ability) {
     let missing = confined.missing.iter().map(|part| format!("not {part}"));
     let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
     let sandbox = match parts.is_empty() {
+        _ if Cli::sandbox_is_off() => no("MGN_NO_SANDBOX is set, so servers do not confine sessions"),
         true => no("the driver opens only without a sandbox"),
         false => Ability {
             works: confined.holds(),

@@ -163,6 +163,19 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
 }
 
 #[test]
+fn info_says_when_the_sandbox_is_switched_off() {
+    let output = mgn()
+        .env("MGN_NO_SANDBOX", "1")
+        .args(["info", "--json"])
+        .output()
+        .unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(info["sandbox"]["works"], false);
+    let why = info["sandbox"]["detail"].as_str().unwrap();
+    assert!(why.contains("MGN_NO_SANDBOX"), "{why}");
+}
+
+#[test]
 fn a_mistake_in_the_file_has_a_place_and_advice() {
     let folder = Folder::new("mistake");
     fs::create_dir(folder.0.join("manganese")).unwrap();

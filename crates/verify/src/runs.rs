@@ -95,8 +95,8 @@ impl fmt::Display for Compared {
             )?;
         }
         match (self.frames, self.differences.len()) {
-            (1, 0) => write!(f, "1 frame, equal to the bit"),
-            (frames, 0) => write!(f, "{frames} frames, equal to the bit"),
+            (1, 0) => write!(f, "1 frame, bit-identical"),
+            (frames, 0) => write!(f, "{frames} frames, bit-identical"),
             (frames, different) => write!(f, "{different} of {frames} frames differ"),
         }
     }

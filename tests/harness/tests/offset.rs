@@ -38,7 +38,7 @@ fn what_is_drawn_is_where_it_belongs() {
         .stdout
         .lines()
         .filter(|line| line.starts_with("frame-"));
-    let is_close = outcome.stdout.contains("equal to the bit")
+    let is_close = outcome.stdout.contains("bit-identical")
         || outcome.stdout.contains(" of 5 frames differ") && frames.all(close);
     assert!(is_close, "{}", outcome.describe());
 }

@@ -60,7 +60,7 @@ fn equal_frames_are_a_success() {
         arguments.extend(more);
         let outcome = verify(&stage, &arguments);
         let count = if more.len() > 3 { "3" } else { "12" };
-        ends_with(&outcome, 0, &[count, "frames, equal to the bit"]);
+        ends_with(&outcome, 0, &[count, "frames, bit-identical"]);
     }
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

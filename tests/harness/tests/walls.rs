@@ -88,7 +88,7 @@ fn the_mothership_finds_who_draws_a_wall() {
         let arguments = [&["verify", "--frames", "5"], wall, &["--", "glxgears"]].concat();
         let outcome = Outcome::of(&mut mgn(&arguments), RUN_TIMEOUT);
         assert!(
-            outcome.stdout.contains("equal to the bit"),
+            outcome.stdout.contains("bit-identical"),
             "{}",
             outcome.describe()
         );

@@ -1,4 +1,5 @@
-//! Runs of a program in several modes, on a private X server.
+//! Runs of a program that prints its own results, in several modes, on a private X server. The
+//! servers are those of all runs. `drawing` instead counts the frames of any program.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

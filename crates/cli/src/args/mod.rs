@@ -56,6 +56,13 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Whether MGN_NO_SANDBOX keeps servers that are started without flags from confining their
+    /// sessions.
+    pub fn sandbox_is_off() -> bool {
+        let server = Cli::try_parse_from(["mgn", "server"]).map(|cli| cli.command);
+        matches!(server, Ok(Command::Server(server)) if server.no_sandbox)
+    }
+
     /// The command line of this process. Ends the process if the command line is invalid.
     pub fn read() -> Cli {
         let words: Vec<OsString> = std::env::args_os().collect();

@@ -83,7 +83,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| profile | way | run | pass | pass neither locally | unsteady locally | known to fail | **fail** |"
+            "| profile | way | run | pass | pass in neither | unsteady locally | known to fail | **fail** |"
         )?;
         writeln!(f, "|---|---|---:|---:|---:|---:|---:|---:|")?;
         for ((profile, way), row) in &self.rows {

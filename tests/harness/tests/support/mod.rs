@@ -107,7 +107,7 @@ impl Site {
         let outcome = Outcome::of(&mut self.mgn(network, &arguments), RUN_TIMEOUT);
         let said = outcome.describe();
         assert!(
-            outcome.stdout.contains("equal to the bit"),
+            outcome.stdout.contains("bit-identical"),
             "{wall:?}: {said}"
         );
     }
