@@ -68,7 +68,9 @@ fn rendering() -> (Ability, Ability) {
     let missing = confined.missing.iter().map(|part| format!("not {part}"));
     let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
     let sandbox = match parts.is_empty() {
-        _ if Cli::sandbox_is_off() => no("MGN_NO_SANDBOX is set, so servers do not confine sessions"),
+        _ if Cli::sandbox_is_off() => {
+            no("MGN_NO_SANDBOX is set, so servers do not confine sessions")
+        }
         true => no("the driver opens only without a sandbox"),
         false => Ability {
             works: confined.holds(),

@@ -1,10 +1,10 @@
-//! Private memory for messages that travel through sockets and files.
+//! Memory for messages: reservations, and the private memory of messages that travel through
+//! sockets and files.
 
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 
-use crate::connection::{MemorySource, Room};
 use crate::Error;
 
 /// The alignment of a message's first byte, in chunks of every kind.
@@ -12,6 +12,29 @@ pub(crate) const ALIGN: usize = 64;
 
 /// The space in front of a message for its frame header.
 pub(crate) const HEAD: usize = ALIGN;
+
+/// A reservation as the transport sees it.
+pub(crate) struct Room {
+    pub(crate) ptr: *mut u8,
+    pub(crate) capacity: usize,
+    pub(crate) place: MemorySource,
+}
+
+/// The origin of a reservation's memory.
+pub(crate) enum MemorySource {
+    /// The rest of a chunk of the shared pool, from `offset` on.
+    Chunk {
+        chunk: u32,
+        offset: u32,
+    },
+    /// A shared region made for one long message.
+    Region {
+        slot: usize,
+    },
+    Heap(Block),
+    /// Nothing is left to free.
+    Spent,
+}
 
 /// Zeroed heap memory, 64-byte aligned. It is accessed through raw pointers, because messages in
 /// one part of it are read while another part is being filled.

@@ -1,5 +1,6 @@
 //! The two halves of a connection over any transport.
 
+use std::any::Any;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -8,8 +9,7 @@ use std::time::Duration;
 use mgn_sys::peer::Credentials;
 use mgn_sys::Writable;
 
-use crate::block::Block;
-use crate::shm::ShmSender;
+use crate::block::{MemorySource, Room};
 use crate::{Error, Message};
 
 /// An open connection. Split it to use it.
@@ -280,8 +280,8 @@ pub(crate) trait SendEnd: Send + Sync {
     /// Does nothing for transports without a peer.
     fn hang_up(&self) {}
 
-    /// This sender, if it sends through shared memory.
-    fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
+    /// This end, for code that knows its type.
+    fn into_any(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
         None
     }
 }
@@ -296,27 +296,4 @@ pub(crate) trait ReceiveEnd: Send {
     ) -> Result<Option<Message>, Error>;
     fn never_spin(&mut self);
     fn close(&mut self);
-}
-
-/// A reservation as the transport sees it.
-pub(crate) struct Room {
-    pub(crate) ptr: *mut u8,
-    pub(crate) capacity: usize,
-    pub(crate) place: MemorySource,
-}
-
-/// The origin of a reservation's memory.
-pub(crate) enum MemorySource {
-    /// The rest of a chunk of the shared pool, from `offset` on.
-    Chunk {
-        chunk: u32,
-        offset: u32,
-    },
-    /// A shared region made for one long message.
-    Region {
-        slot: usize,
-    },
-    Heap(Block),
-    /// Nothing is left to free.
-    Spent,
 }

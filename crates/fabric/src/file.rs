@@ -15,9 +15,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::block::{Block, BlockPool, HEAD};
+use crate::block::{Block, BlockPool, MemorySource, Room, HEAD};
 use crate::config::{Config, Sizes};
-use crate::connection::{Connection, MemorySource, Room, SendEnd};
+use crate::connection::{Connection, SendEnd};
 use crate::handshake::OPENING_MAX;
 use crate::null::Silence;
 use crate::{Error, Message};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use mgn_sys::Readable;
 
 use crate::block::Block;
-use crate::shm::{Lane, Memory};
-use crate::stream::ReceivePool;
+use crate::shm::lane::{Lane, Memory};
+use crate::stream::receive_pool::Filled;
 
 /// A received message, in place. When it is dropped, the sender may reuse its memory. Messages may
 /// be dropped in any order and on any thread.
@@ -152,35 +152,5 @@ unsafe impl Sync for Message {}
 impl fmt::Debug for Message {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Message").field("len", &self.len).finish()
-    }
-}
-
-/// A block with received bytes, which returns to its `receive_pool` when its last message is
-/// dropped.
-pub(crate) struct Filled {
-    block: Option<Block>,
-    /// The block's home, and whether the block is that of a long message.
-    receive_pool: Option<(Arc<ReceivePool>, bool)>,
-}
-
-impl Filled {
-    pub(crate) fn new(block: Block, receive_pool: Option<(Arc<ReceivePool>, bool)>) -> Filled {
-        Filled {
-            block: Some(block),
-            receive_pool,
-        }
-    }
-
-    pub(crate) fn block(&self) -> &Block {
-        self.block.as_ref().expect("taken only on drop")
-    }
-}
-
-impl Drop for Filled {
-    fn drop(&mut self) {
-        if let (Some(block), Some((receive_pool, large))) = (self.block.take(), &self.receive_pool)
-        {
-            receive_pool.give(block, *large);
-        }
     }
 }

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::block::BlockPool;
+use crate::block::{BlockPool, MemorySource, Room};
 use crate::config::{Config, Sizes};
-use crate::connection::{Connection, MemorySource, ReceiveEnd, Room, SendEnd};
+use crate::connection::{Connection, ReceiveEnd, SendEnd};
 use crate::{Error, Message};
 
 pub(crate) fn connection() -> Result<Connection, Error> {

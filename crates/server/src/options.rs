@@ -126,8 +126,8 @@ impl Default for Options {
     }
 }
 
-/// The program that becomes a worker: it must call [`crate::worker()`], and its standard input is the
-/// server's.
+/// The program that becomes a worker: it must call [`crate::worker()`], and its standard input is
+/// the server's.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
     pub program: PathBuf,

@@ -5,7 +5,8 @@ use crate::slots::{is_unknown, Class};
 /// The answer to a get.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer<'a> {
-    /// Only the driver knows: ask it, and tell [`crate::State::learn_integers`] or another `learn` what it said.
+    /// Only the driver knows: ask it, and tell [`crate::State::learn_integers`] or another `learn`
+    /// what it said.
     Unknown,
     Values(Values<'a>),
 }

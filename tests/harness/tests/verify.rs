@@ -96,7 +96,7 @@ fn an_end_that_differs_is_told() {
     let mut arguments = vec!["--frames", "2"];
     arguments.extend(run.iter().map(String::as_str));
     let outcome = verify(&stage, &arguments);
-    ends_with(&outcome, 1, &["2 frames, equal"]);
+    ends_with(&outcome, 1, &["2 frames, bit-identical"]);
     assert!(outcome
         .stdout
         .contains("status is 7 through the server, and 0 directly"));

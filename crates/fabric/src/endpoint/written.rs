@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::block::Block;
-use crate::message::Filled;
 use crate::shm::{Arena, Extent};
+use crate::stream::receive_pool::Filled;
 use crate::{Error, Message};
 
 /// Private memory of this process, or memory that is shared with the receiver.

@@ -30,10 +30,8 @@ use std::time::Duration;
 use mgn_sys::{fork, futex, Mapping};
 
 use super::notify::{self, Real, Sleep, Slot};
-use crate::block::ALIGN;
-use crate::message::Owner;
 use crate::peer::Peer;
-use crate::{Error, Message};
+use crate::Error;
 
 /// The number of messages of a connection that may be committed and not yet received.
 pub(crate) const SLOTS: u64 = 1024;
@@ -94,9 +92,9 @@ pub(crate) const SHORT: usize = 24;
 pub(crate) struct Lane {
     control: Arc<Mapping>,
     base: usize,
-    chunks: u32,
+    pub(super) chunks: u32,
     slots: u64,
-    pool: Arc<Memory>,
+    pub(super) pool: Arc<Memory>,
     /// The peer on whose socket we ring to wake it. Without one, the other end sleeps on the shared
     /// word (futex).
     bell: Option<Arc<Peer>>,
@@ -247,88 +245,6 @@ impl Lane {
     /// Asks to be woken when the reader returns something.
     pub(crate) fn watch_writer(&self) {
         notify::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
-    }
-
-    /// The message of at most `max` bytes in a chunk that the writer has described.
-    pub(crate) fn message(
-        self: &Arc<Lane>,
-        found: Descriptor,
-        max: usize,
-    ) -> Result<Message, Error> {
-        self.in_chunk(found, max, &self.pool, self.chunks, None)
-    }
-
-    /// The message in a chunk of a group's memory that the writer has described.
-    pub(crate) fn group_message(
-        self: &Arc<Lane>,
-        found: Descriptor,
-        max: usize,
-        memory: &Arc<Memory>,
-    ) -> Result<Message, Error> {
-        self.in_chunk(found, max, memory, GROUP_CHUNKS, Some(memory.clone()))
-    }
-
-    fn in_chunk(
-        self: &Arc<Lane>,
-        found: Descriptor,
-        max: usize,
-        memory: &Memory,
-        chunks: u32,
-        beside: Option<Arc<Memory>>,
-    ) -> Result<Message, Error> {
-        let (chunk, offset, len) = (found.place, found.offset as usize, found.len as usize);
-        if chunk >= chunks {
-            return Err(Error::PeerMisbehaved(
-                "a message lies in a chunk that does not exist",
-            ));
-        }
-        let size = memory.map.len() / chunks as usize;
-        if offset > size || len > size - offset || offset % ALIGN != 0 {
-            return Err(Error::PeerMisbehaved("a message reaches beyond its chunk"));
-        }
-        if len > max {
-            return Err(Error::PeerMisbehaved("a message is longer than was agreed"));
-        }
-        let start = chunk as usize * size + offset;
-        let owner = Owner::Shared {
-            lane: self.clone(),
-            counter: match beside {
-                None => chunk,
-                Some(_) => self.group_counter(chunk),
-            },
-            region: beside,
-            offset: start as u32,
-        };
-        Ok(Message::new(memory.map.range(start, len), len, owner))
-    }
-
-    /// The message in the arena that the writer has described. It begins at the start of a chunk
-    /// that is not before `first`, and may span several chunks.
-    pub(crate) fn long_message(
-        self: &Arc<Lane>,
-        found: Descriptor,
-        first: u32,
-    ) -> Result<Message, Error> {
-        let (chunk, len) = (found.place, found.len as usize);
-        if !(first..self.chunks).contains(&chunk) {
-            return Err(Error::PeerMisbehaved(
-                "a message lies in a chunk that does not exist",
-            ));
-        }
-        let size = self.pool.map.len() / self.chunks as usize;
-        let start = chunk as usize * size;
-        if found.offset != 0 || len > self.pool.map.len() - start {
-            return Err(Error::PeerMisbehaved(
-                "a message reaches beyond the memory for it",
-            ));
-        }
-        let owner = Owner::Shared {
-            lane: self.clone(),
-            counter: chunk,
-            region: None,
-            offset: start as u32,
-        };
-        Ok(Message::new(self.pool.map.range(start, len), len, owner))
     }
 
     /// The number of messages that the reader says it has taken, checked against the number of

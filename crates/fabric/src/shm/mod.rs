@@ -10,10 +10,11 @@ mod arena;
 #[cfg(test)]
 mod hostile;
 mod inline;
-mod lane;
+pub(crate) mod lane;
 mod multicast;
 mod notify;
 mod pool;
+mod reading;
 mod receiver;
 mod region;
 mod sender;

@@ -17,9 +17,9 @@ use super::lane::{Descriptor, Memory, GROUP_CHUNKS, IN_GROUP};
 use super::pool::{Pool, Span};
 use super::region::{announce, Known, FIRST_ID};
 use super::sender::{ShmSender, HELD_TOO_LONG, SPENT};
-use crate::block::ALIGN;
+use crate::block::{MemorySource, Room, ALIGN};
 use crate::config::PAGE;
-use crate::connection::{MemorySource, Room, SendEnd};
+use crate::connection::SendEnd;
 use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::{Error, Reservation, Sender};
@@ -114,7 +114,8 @@ impl Multicast {
     /// # Errors
     /// [`Error::Closed`] if it is gone.
     pub fn join(&self, sender: &Sender) -> Result<Option<Member>, Error> {
-        let Some(sender) = sender.end().clone().shm() else {
+        let end = sender.end().clone().into_any();
+        let Some(Ok(sender)) = end.map(|end| end.downcast::<ShmSender>()) else {
             return Ok(None);
         };
         if sender.max() < self.end.message_max {

@@ -1,5 +1,6 @@
 //! The writing end of a lane.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::lane::{Descriptor, Lane, IN_REGION, SLOTS};
 use super::pool::{Pool, Span};
 use super::region::Regions;
-use crate::block::ALIGN;
-use crate::connection::{MemorySource, Room, SendEnd};
+use crate::block::{MemorySource, Room, ALIGN};
+use crate::connection::SendEnd;
 use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::Error;
@@ -312,7 +313,7 @@ impl SendEnd for ShmSender {
         self.peer.hang_up();
     }
 
-    fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
+    fn into_any(self: Arc<Self>) -> Option<Arc<dyn Any + Send + Sync>> {
         Some(self)
     }
 }

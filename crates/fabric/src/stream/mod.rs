@@ -8,7 +8,7 @@
 //! messages hold the whole pool, the receiver reads no more, the socket buffers fill, and the
 //! sender has to wait.
 
-mod receive_pool;
+pub(crate) mod receive_pool;
 mod receiver;
 mod sender;
 
@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use mgn_sys::peer::Credentials;
 
-pub(crate) use receive_pool::ReceivePool;
 pub(crate) use receiver::StreamReceiver;
 
 use crate::config::Sizes;

@@ -1,6 +1,6 @@
 //! Buffers for received messages, and their reuse.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::block::Block;
@@ -126,6 +126,36 @@ impl ReceivePool {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A block with received bytes, which returns to its `receive_pool` when its last message is
+/// dropped.
+pub(crate) struct Filled {
+    block: Option<Block>,
+    /// The block's home, and whether the block is that of a long message.
+    receive_pool: Option<(Arc<ReceivePool>, bool)>,
+}
+
+impl Filled {
+    pub(crate) fn new(block: Block, receive_pool: Option<(Arc<ReceivePool>, bool)>) -> Filled {
+        Filled {
+            block: Some(block),
+            receive_pool,
+        }
+    }
+
+    pub(crate) fn block(&self) -> &Block {
+        self.block.as_ref().expect("taken only on drop")
+    }
+}
+
+impl Drop for Filled {
+    fn drop(&mut self) {
+        if let (Some(block), Some((receive_pool, large))) = (self.block.take(), &self.receive_pool)
+        {
+            receive_pool.give(block, *large);
+        }
     }
 }
 

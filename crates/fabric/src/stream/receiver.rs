@@ -8,10 +8,11 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
-use super::{frame, parse_header, ReceivePool, HEADER};
+use super::receive_pool::{Filled, ReceivePool};
+use super::{frame, parse_header, HEADER};
 use crate::block::{Block, ALIGN};
 use crate::connection::ReceiveEnd;
-use crate::message::{Filled, Owner};
+use crate::message::Owner;
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{Deadline, Spinner, PULSE};
 use crate::{Error, Message};

@@ -9,8 +9,8 @@ use rustix::event::PollFlags;
 use rustix::net::Shutdown;
 
 use super::{frame, header, HEADER};
-use crate::block::{BlockPool, HEAD};
-use crate::connection::{MemorySource, Room, SendEnd};
+use crate::block::{BlockPool, MemorySource, Room, HEAD};
+use crate::connection::SendEnd;
 use crate::peer::Peer;
 use crate::Error;
 

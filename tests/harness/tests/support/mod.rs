@@ -106,10 +106,7 @@ impl Site {
         let arguments = [&flags[..], &["--", "glxgears"]].concat();
         let outcome = Outcome::of(&mut self.mgn(network, &arguments), RUN_TIMEOUT);
         let said = outcome.describe();
-        assert!(
-            outcome.stdout.contains("bit-identical"),
-            "{wall:?}: {said}"
-        );
+        assert!(outcome.stdout.contains("bit-identical"), "{wall:?}: {said}");
     }
 
     /// A program that draws, and by which way and address each tile is reached if the mothership
