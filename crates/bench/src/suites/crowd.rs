@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn goals_are_those_of_plots_and_transports() {
+    fn each_transport_has_five_goals() {
         for is_quick in [false, true] {
             let options = BenchOptions::of_nowhere(is_quick);
             let planned = plan(&options).unwrap();
@@ -256,13 +256,6 @@ mod tests {
             for (experiment, methods) in planned.iter().zip([2, 3]) {
                 assert_eq!(experiment.methods.len(), methods);
                 assert_eq!(experiment.goals.len(), 5 * methods);
-                for goal in &experiment.goals {
-                    assert!(experiment.plots.iter().any(|plot| plot.id == goal.plot));
-                    assert!(experiment
-                        .methods
-                        .iter()
-                        .any(|one| one.name() == goal.method));
-                }
             }
         }
     }

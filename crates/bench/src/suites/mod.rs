@@ -40,3 +40,29 @@ pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
         Suite::Crowd => crowd::plan(options),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    /// A goal about anything else would be left out of the results without a word.
+    #[test]
+    fn goals_are_about_plots_and_methods_of_their_experiment() {
+        let mut goals = 0;
+        let suites = Suite::value_variants().iter();
+        for (suite, is_quick) in suites.flat_map(|suite| [(*suite, false), (*suite, true)]) {
+            for experiment in plan(suite, &BenchOptions::of_nowhere(is_quick)).unwrap() {
+                let methods: Vec<String> = experiment.methods.iter().map(|m| m.name()).collect();
+                for goal in &experiment.goals {
+                    let has_plot = experiment.plots.iter().any(|plot| plot.id == goal.plot);
+                    let mut names = goal.others.iter().chain([&goal.method]);
+                    let has_methods = names.all(|name| methods.contains(name));
+                    assert!(has_plot && has_methods, "{}: {goal:?}", experiment.key);
+                    goals += 1;
+                }
+            }
+        }
+        assert!(goals > 100, "{goals} goals");
+    }
+}

@@ -461,11 +461,8 @@ mod tests {
         for part in &PARTS {
             for means in [Means::Memory, Means::Sockets] {
                 let experiment = part.experiment(means, &options);
-                let methods: Vec<String> = experiment.methods.iter().map(|m| m.name()).collect();
                 count += experiment.goals.len();
                 for goal in &experiment.goals {
-                    let mut all = goal.others.iter().chain([&goal.method]);
-                    assert!(all.all(|name| methods.contains(name)), "{goal:?}");
                     assert!(!goal.others.is_empty() && goal.target.is_some(), "{goal:?}");
                     assert!(goal.others.iter().all(|name| !name.ends_with(BY_NETPIPE)));
                     assert_eq!(goal.plot, experiment.plots[0].id);

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_plots_of_their_own_and_all_their_goals() {
+    fn rows_have_plots_of_their_own() {
         for row in all() {
             assert_eq!(
                 row.values.len(),
@@ -276,17 +276,8 @@ mod tests {
                 "{} is there twice",
                 experiment.key
             );
-            let names: Vec<String> = experiment.methods.iter().map(|one| one.name()).collect();
             for plot in &experiment.plots {
                 assert!(ids.insert(plot.id.clone()), "{} is there twice", plot.id);
-            }
-            for goal in &experiment.goals {
-                assert!(
-                    experiment.plots.iter().any(|plot| plot.id == goal.plot),
-                    "{goal:?}"
-                );
-                let mut all = goal.others.iter().chain([&goal.method]);
-                assert!(all.all(|name| names.contains(name)), "{goal:?}");
             }
         }
         let quick: Vec<String> = planned(true).into_iter().map(|one| one.key).collect();
