@@ -24,13 +24,7 @@ for page in "${pages[@]}"; do
         [ -n "$link" ] || continue
         file=$(realpath -m --relative-to=. "$(dirname "$page")/$link")
         if [ -f "$file" ] && [ "${file%.md}" = "$file" ]; then
-            copy=$file
-            # mdbook makes PAGE.html of PAGE.md, and would overwrite it with a file of that name.
-            if [ -f "${file%.html}.md" ]; then
-                copy=${file%.html}-run.html
-                sed -i "s|](${link//./\\.}\([)#]\)|](${link%.html}-run.html\1|g" "$source/$page"
-            fi
-            install -D -m644 "$file" "$source/$copy"
+            install -D -m644 "$file" "$source/$file"
         fi
     done < <(links "$page")
 done

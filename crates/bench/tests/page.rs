@@ -110,7 +110,7 @@ fn the_page_in_the_documentation_is_readable() {
     let Some(mut browser) = Browser::start(1280, 900) else {
         return;
     };
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks.html");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench-run.html");
     let path = path.canonicalize().unwrap();
     for (width, is_phone) in [(1280, false), (360, true)] {
         browser.resize(width, 900, is_phone);
