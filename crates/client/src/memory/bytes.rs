@@ -14,7 +14,7 @@ pub struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     /// # Safety
-    /// `len` bytes at `start` can be read for as long as the value is used.
+    /// `len` bytes at `start` can be read throughout `'a`.
     pub unsafe fn new(start: *const u8, len: usize) -> Bytes<'a> {
         let lives = PhantomData;
         Bytes { start, len, lives }

@@ -31,8 +31,8 @@ const WATCHED_MIN: usize = 256 << 10;
 
 // SAFETY: the block belongs to this value alone, wherever that is.
 unsafe impl Send for Memory {}
-// SAFETY: references to the bytes exist only during a call; code that writes to them while others
-// read argues why that is sound.
+// SAFETY: no reference to the bytes exists. They are those of the program, which may write to them
+// at any time; the lock of the table of buffers orders what this library does with them.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -126,10 +126,9 @@ impl Memory {
 
     /// Whether `bytes` are those from `offset` on.
     pub fn holds(&self, offset: usize, bytes: &[u8]) -> bool {
-        let fits = self.has(offset, bytes.len());
-        // SAFETY: the bytes lie in the block. Programs may write there only while they hold a
-        // mapping of it, and then this is not called.
-        fits && unsafe { std::slice::from_raw_parts(self.at(offset), bytes.len()) } == bytes
+        // SAFETY: the byte lies in the block.
+        let is_there = |(n, byte): (usize, &u8)| unsafe { self.at(offset + n).read() == *byte };
+        self.has(offset, bytes.len()) && bytes.iter().enumerate().all(is_there)
     }
 
     /// A copy of `len` bytes from `offset` on, if they are there.

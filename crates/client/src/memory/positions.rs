@@ -119,8 +119,7 @@ impl Positions {
     }
 
     /// Bounds of some of the positions of a buffer, of which `data` are the bytes from `offset` on.
-    /// Positions that do not lie there as a whole may be anywhere. All up to position `count` lie
-    /// within the data, or before them.
+    /// These are [`Bounds::ALL`], unless they and all up to position `count` lie there.
     pub fn hull_in(
         &self,
         data: Bytes<'_>,
@@ -136,7 +135,8 @@ impl Positions {
             let first = place(vertices.start)?.checked_sub(offset)?;
             let end = place(count.checked_sub(1)?)?.checked_add(self.bytes())?;
             let end = end.checked_sub(offset)?;
-            (vertices.end <= count && first <= end && end <= data.len()).then_some(())
+            let is_within = vertices.end <= count && first <= end && end <= data.len();
+            (is_within && matches!(self.size, 2 | 3)).then_some(())
         };
         if lie_there().is_none() {
             return Bounds::ALL;
@@ -202,7 +202,11 @@ impl Positions {
 impl Indices<'_> {
     /// The indices in a range, but for those that restart the primitive, as far as there are any.
     pub fn each(&self, range: Range<usize>) -> impl Iterator<Item = i64> + '_ {
-        let there = range.start..range.end.min(self.at.len() / self.size);
+        let count = match self.size {
+            size @ (1 | 2 | 4) => self.at.len() / size,
+            _ => 0,
+        };
+        let there = range.start..range.end.min(count);
         // SAFETY: there are more.
         there.filter_map(|n| unsafe { self.read(n) })
     }
@@ -265,6 +269,33 @@ mod tests {
             let sorter = mgn_wall::Sorter::new(&transform, [0., 0., 600., 600.], tiles, 0.);
             sorter.tiles(&a) == sorter.tiles(&b)
         })
+    }
+
+    #[test]
+    fn positions_that_are_not_there_may_be_anywhere() {
+        let positions = Positions {
+            at: 4,
+            stride: 16,
+            size: 3,
+            type_: GL_FLOAT,
+        };
+        // Positions 2 to 4 of a buffer.
+        let data: Vec<u8> = (0..10u8).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+        let hull = |len: usize, vertices: Range<usize>, count| {
+            positions.hull_in(data[..len].into(), 36, vertices, count)
+        };
+        let mut bounds = Bounds::NONE;
+        bounds.add([0., 1., 2., 0.]);
+        bounds.add([4., 5., 6., 0.]);
+        assert!(agree(hull(28, 2..4, 4), bounds));
+        assert_eq!(hull(28, 3..3, 4), Bounds::NONE);
+        for (len, vertices, count) in [(27, 2..4, 4), (40, 1..4, 4), (40, 2..4, 3), (40, 2..3, 9)] {
+            assert_eq!(
+                hull(len, vertices.clone(), count),
+                Bounds::ALL,
+                "{vertices:?}"
+            );
+        }
     }
 
     #[test]

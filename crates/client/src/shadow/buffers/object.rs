@@ -2,7 +2,7 @@
 
 use super::outline::Outline;
 use crate::memory::bytes::Bytes;
-use crate::memory::contents::{Contents, Memory, ALIGNMENT};
+use crate::memory::contents::{Contents, Memory};
 use crate::memory::positions::Positions;
 use mgn_wire::gl::*;
 use std::ops::Range;
@@ -70,7 +70,8 @@ impl Mapping {
     /// The memory that the program sees, unless it is the buffer's copy, and the place there at
     /// which the mapping begins.
     pub(super) fn seen(&self) -> Option<(&Memory, usize)> {
-        Some((self.own.as_ref()?, self.offset as usize % ALIGNMENT))
+        let own = self.own.as_ref()?;
+        Some((own, self.pointer.checked_sub(own.at(0) as usize)?))
     }
 
     /// Parts outside which the program has written nothing since the last call.

@@ -55,6 +55,10 @@ impl Mapping {
     /// be in one record.
     fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
         let len = self.length as usize;
+        let Some((own, first)) = self.seen() else {
+            return Vec::new();
+        };
+        let same = |part: Range<usize>| own.same(first + part.start, sent, part.start, part.len());
         let mut changes: Vec<Range<usize>> = Vec::new();
         let lines =
             |part: Range<usize>| (part.start / LINE * LINE..part.end.min(len)).step_by(LINE);
@@ -62,13 +66,13 @@ impl Mapping {
         for line in self.take_written().into_iter().flat_map(lines) {
             let end = len.min(line + LINE);
             // A line may lie in two parts.
-            if line < next || self.same(sent, line..end) {
+            if line < next || same(line..end) {
                 continue;
             }
             next = end;
             for at in (line..end).step_by(grain) {
                 let part = at..end.min(at + grain);
-                if grain < LINE && self.same(sent, part.clone()) {
+                if grain < LINE && same(part.clone()) {
                     continue;
                 }
                 match changes.last_mut() {
@@ -80,11 +84,6 @@ impl Mapping {
             }
         }
         changes
-    }
-
-    fn same(&self, sent: &Memory, part: Range<usize>) -> bool {
-        self.seen()
-            .is_none_or(|(own, first)| own.same(first + part.start, sent, part.start, part.len()))
     }
 }
 
@@ -148,6 +147,9 @@ impl Buffers {
             // It was mapped again.
             return;
         }
+        let Some((own, first)) = mapping.seen() else {
+            return;
+        };
         let lines = bytes.chunks(LINE).enumerate();
         let changed = lines.filter(|(i, line)| !sent.holds(offset + i * LINE, line));
         let words = changed.flat_map(|(i, line)| {
@@ -159,9 +161,9 @@ impl Buffers {
             if sent.holds(part.start, word) {
                 continue;
             }
-            let is_untouched = mapping.same(sent, part.clone());
+            let is_untouched = own.same(first + part.start, sent, part.start, part.len());
             sent.write(part.start, word.into());
-            if let Some((own, first)) = mapping.seen().filter(|_| is_untouched) {
+            if is_untouched {
                 own.write(first + part.start, word.into());
             }
         }
@@ -239,6 +241,21 @@ mod tests {
         assert_eq!(writes(&mut b), []);
         b.unmap(1);
         assert_eq!(writes(&mut b), []);
+    }
+
+    /// The program sees the memory of a copy that the buffer had when it was mapped.
+    #[test]
+    fn a_mapping_of_a_former_copy_is_followed() {
+        let mut b = Buffers::default();
+        b.adopt(1, 0);
+        b.allocate(1, 1000, GL_DYNAMIC_DRAW);
+        b.make_copy(1);
+        b.map(1, 128, 500, ALL, None).unwrap();
+        b.forget(1);
+        poke(&b, 64, 7);
+        let mut line = vec![0; LINE];
+        line[0] = 7;
+        assert_eq!(writes(&mut b), [(1, 192, line)]);
     }
 
     #[test]
