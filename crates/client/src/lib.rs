@@ -23,13 +23,16 @@ mod exit;
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
 mod gl;
+mod immediate;
 mod initial;
 mod link;
 mod log;
+mod memory;
 mod native_image;
 mod nowhere;
 mod options;
 mod orphan;
+#[forbid(unsafe_code)]
 mod shadow;
 mod signals;
 mod swap;

@@ -3,39 +3,26 @@
 
 pub mod arrays;
 pub mod buffers;
-#[forbid(unsafe_code)]
 pub mod debug;
-#[forbid(unsafe_code)]
 pub mod errors;
-#[forbid(unsafe_code)]
 pub mod framebuffers;
-pub mod immediate;
-#[forbid(unsafe_code)]
 pub mod known_success;
 pub mod lists;
-#[forbid(unsafe_code)]
 pub mod names;
-#[forbid(unsafe_code)]
 pub mod notes;
-#[forbid(unsafe_code)]
 pub mod objects;
-#[forbid(unsafe_code)]
 pub mod pixel_store;
-#[forbid(unsafe_code)]
 pub mod read_ahead;
-#[forbid(unsafe_code)]
 pub mod render_modes;
-#[forbid(unsafe_code)]
 pub mod share_group;
-#[forbid(unsafe_code)]
 pub mod strings;
 
 use crate::config::Format;
+use crate::immediate::Immediate;
 use arrays::Arrays;
 use debug::Debug;
 use errors::ErrorState;
 use framebuffers::Framebuffers;
-use immediate::Immediate;
 use known_success::KnownSuccess;
 use lists::Lists;
 use mgn_state::State;

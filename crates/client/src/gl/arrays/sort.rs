@@ -7,10 +7,11 @@
 
 use super::indexed::{bounds as index_bounds, Indexed};
 use crate::context::Context;
+use crate::memory::bytes::Bytes;
+use crate::memory::contents::Contents;
+use crate::memory::positions::{Blocks, Indices, Positions};
 use crate::shadow::arrays::known_bounds::Key;
-use crate::shadow::arrays::positions::{Blocks, Indices, Positions};
 use crate::shadow::arrays::tree::{touched, Piece, Tree, EVERYONE};
-use crate::shadow::buffers::memory::Contents;
 use crate::shadow::buffers::outline::Outline;
 use crate::shadow::buffers::table::Buffers;
 use mgn_wall::Bounds;
@@ -195,7 +196,8 @@ impl Context {
         let blocks = Blocks::new(count, overlap);
         let find = || {
             let indices = Indices {
-                at,
+                // SAFETY: that number of indices lies there.
+                at: unsafe { Bytes::new(at, count * size) },
                 size,
                 base: draw.base_vertex,
                 restart,
@@ -210,8 +212,7 @@ impl Context {
                 Source::Memory => positions.at as *const u8,
                 Source::Copy(contents, _) => positions.within(contents, elements(0)?)?,
                 Source::Outline(outline, _, first) => {
-                    // SAFETY: that number of indices lies there.
-                    let hull = |block| unsafe { outline.hull_of(first, &indices, block) };
+                    let hull = |block| outline.hull_of(first, &indices, block);
                     let has = outline.has(elements(first)?);
                     return has.then(|| Tree::new(blocks.each().map(hull).collect()));
                 }
@@ -445,7 +446,8 @@ mod tests {
                 type_: GL_FLOAT,
             };
             let read = Indices {
-                at: indices.as_ptr().cast(),
+                // SAFETY: the vector's own indices.
+                at: unsafe { Bytes::new(indices.as_ptr().cast(), 2 * indices.len()) },
                 size: 2,
                 base: 0,
                 restart: None,

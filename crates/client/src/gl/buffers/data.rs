@@ -3,7 +3,8 @@
 use super::bindings::{bound, required};
 use crate::context::Context;
 use crate::current::context;
-use crate::shadow::buffers::memory::Memory;
+use crate::memory::bytes::Bytes;
+use crate::memory::contents::Memory;
 use crate::shadow::buffers::object::BufferObject;
 use crate::shadow::buffers::outline::OutlineScan;
 use core::ffi::c_void;
@@ -131,13 +132,13 @@ unsafe fn upload(
     offset: i64,
     data: *const u8,
     len: usize,
-    send: impl FnOnce(&mut Context, Option<&mut OutlineScan>),
+    send: impl FnOnce(&mut Context, Option<&mut OutlineScan<'_>>),
 ) {
-    let mut look = cx.gl.shared.buffers().look(buffer, offset, data, len);
-    send(cx, look.as_mut());
-    let mut buffers = cx.gl.shared.buffers();
     // SAFETY: the caller's promise.
-    unsafe { buffers.write(buffer, offset, data, len, look) };
+    let data = unsafe { Bytes::new(data, len) };
+    let mut look = cx.gl.shared.buffers().look(buffer, offset, data);
+    send(cx, look.as_mut());
+    cx.gl.shared.buffers().write(buffer, offset, data, look);
 }
 
 /// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill
@@ -151,7 +152,7 @@ pub(super) unsafe fn send(
     offset: i64,
     data: *const u8,
     len: usize,
-    mut look: Option<&mut OutlineScan>,
+    mut look: Option<&mut OutlineScan<'_>>,
 ) {
     let mut at = 0;
     while at < len {
@@ -166,10 +167,10 @@ pub(super) unsafe fn send(
         unsafe {
             cx.enc
                 .gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n));
-            if let Some(look) = &mut look {
-                look.up_to(at + n);
-            }
-        };
+        }
+        if let Some(look) = &mut look {
+            look.up_to(at + n);
+        }
         at += n;
     }
 }

@@ -1,8 +1,8 @@
 //! Attributes and vertices that come outside of a run, or change its layout.
 
 use crate::context::Context;
-use crate::shadow::immediate::block::Block;
-use crate::shadow::immediate::Phase;
+use crate::immediate::block::Block;
+use crate::immediate::Phase;
 use mgn_wire::draws::attr;
 use mgn_wire::gl;
 

@@ -5,7 +5,7 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::shadow::immediate::block::Block;
+use crate::immediate::block::Block;
 use mgn_wire::draws::attr;
 use mgn_wire::{gl, ops};
 

@@ -16,10 +16,10 @@ pub mod half;
 mod sort;
 
 use crate::context::Context;
+use crate::immediate::layout::{Layout, ATTRIBUTES};
+use crate::immediate::sort::{room, Positions};
+use crate::immediate::{Phase, Vertex, OF_A_LIST};
 use crate::options::Weld;
-use crate::shadow::immediate::layout::{Layout, ATTRIBUTES};
-use crate::shadow::immediate::sort::{room, Positions};
-use crate::shadow::immediate::{Phase, Vertex, OF_A_LIST};
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};

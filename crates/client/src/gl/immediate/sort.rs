@@ -5,8 +5,8 @@
 //! surfaces that are drawn whole, every renderer draws the run.
 
 use crate::context::Context;
+use crate::immediate::sort::{drawn, Key};
 use crate::link::session::Session;
-use crate::shadow::immediate::sort::{drawn, Key};
 use crate::shadow::objects::counts::Need;
 use mgn_wall::{Area, Sorter};
 use mgn_wire::draws::{attr, run_overlap};

@@ -1,7 +1,7 @@
 //! Bounds of draws from buffers, which are found once for the same contents.
 
-use super::positions::Positions;
 use super::tree::Tree;
+use crate::memory::positions::Positions;
 use std::collections::HashMap;
 use std::sync::Arc;
 

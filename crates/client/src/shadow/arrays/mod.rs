@@ -1,16 +1,10 @@
 //! Vertex arrays. Arrays in buffer objects are the server's; those in the program's memory are
 //! known here only, and travel with each draw.
 
-#[forbid(unsafe_code)]
 pub mod gets;
-#[forbid(unsafe_code)]
 pub mod known_bounds;
-pub mod positions;
-#[forbid(unsafe_code)]
 pub mod saved;
-#[forbid(unsafe_code)]
 pub mod tree;
-#[forbid(unsafe_code)]
 pub mod vertex_array;
 
 use known_bounds::Known;

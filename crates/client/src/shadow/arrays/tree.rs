@@ -1,6 +1,6 @@
 //! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
 
-use super::positions::Blocks;
+use crate::memory::positions::Blocks;
 use mgn_wall::{Bounds, Boxes, Sorter, TouchedTiles, GROUP};
 
 /// The longest gap, in blocks, between two parts that a tile needs that it draws all the same:

@@ -1,8 +1,8 @@
 //! Mappings of buffer objects.
 
-use super::memory::{Memory, ALIGNMENT};
 use super::object::{Mapping, Unmapped};
 use super::table::Buffers;
+use crate::memory::contents::{Memory, ALIGNMENT};
 use mgn_wire::gl::*;
 use std::sync::Arc;
 
@@ -23,9 +23,10 @@ impl Buffers {
 
     /// The persistent mapping of `name` holds what the server has.
     pub fn fetched(&mut self, name: u32) {
-        if let Some((mapping, sent, _)) = self.persistent_mapping(name) {
-            // SAFETY: `sent` is as long as the mapping.
-            unsafe { sent.write(0, mapping.pointer as *const u8, sent.len()) };
+        let found = self.persistent_mapping(name);
+        let found = found.and_then(|(mapping, sent, _)| Some((mapping.seen()?, sent)));
+        if let Some(((own, first), sent)) = found {
+            sent.copy(0, own, first, sent.len());
         }
     }
 
@@ -137,14 +138,12 @@ mod tests {
 
     fn allocate(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
         buffers.allocate(name, bytes.len() as i64, GL_STATIC_DRAW);
-        // SAFETY: the slice's own bytes.
-        unsafe { buffers.write(name, 0, bytes.as_ptr(), bytes.len(), None) };
+        buffers.write(name, 0, bytes.into(), None);
     }
 
     fn keep(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
         let memory = Memory::zeroed(bytes.len()).unwrap();
-        // SAFETY: the slice's own bytes.
-        unsafe { memory.write(0, bytes.as_ptr(), bytes.len()) };
+        memory.write(0, bytes.into());
         buffers.keep(name, memory);
     }
 
@@ -176,11 +175,11 @@ mod tests {
         let again = b.memory_for(1, 3, 0);
         assert_eq!(b.map(1, 5, 3, GL_MAP_WRITE_BIT, again), Some(pointer));
         keep(&mut b, 2, b"abcdefgh");
-        let pointer = b
-            .map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None)
-            .unwrap() as *mut u8;
-        // SAFETY: four bytes of the copy are mapped there.
-        unsafe { pointer.copy_from(b"WXYZ".as_ptr(), 4) };
+        let pointer = b.map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None);
+        // As the program does.
+        let copy = b.objects[&2].copy.as_ref().unwrap();
+        assert_eq!(pointer, Some(copy.at(2) as usize));
+        copy.write(2, b"WXYZ"[..].into());
         let unmapped = b.unmap(2).unwrap();
         b.unmapped(2, unmapped);
         assert_eq!(b.get(2).unwrap().known(0, 8).unwrap(), b"abWXYZgh");
@@ -193,8 +192,10 @@ mod tests {
         keep(&mut b, 1, b"abcdefgh");
         let pointer = b.map(1, 0, 8, GL_MAP_WRITE_BIT, None).unwrap();
         b.is_written_unseen(1);
-        // SAFETY: eight bytes are still mapped there.
-        unsafe { (pointer as *mut u8).copy_from(b"12345678".as_ptr(), 8) };
+        let mapping = b.objects[&1].mapping.as_ref().unwrap();
+        let memory = mapping.own.as_ref().unwrap();
+        assert_eq!(memory.at(0) as usize, pointer);
+        memory.write(0, b"12345678"[..].into());
         let unmapped = b.unmap(1).unwrap();
         assert_eq!(unmapped.mapping.pointer, pointer);
         b.unmapped(1, unmapped);

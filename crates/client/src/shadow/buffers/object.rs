@@ -1,8 +1,9 @@
 //! The client's knowledge of one buffer object.
 
-use super::memory::{Contents, Memory, ALIGNMENT};
 use super::outline::Outline;
-use crate::shadow::arrays::positions::Positions;
+use crate::memory::bytes::Bytes;
+use crate::memory::contents::{Contents, Memory};
+use crate::memory::positions::Positions;
 use mgn_wire::gl::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -66,12 +67,18 @@ impl Mapping {
         self.has(GL_MAP_PERSISTENT_BIT)
     }
 
+    /// The memory that the program sees, unless it is the buffer's copy, and the place there at
+    /// which the mapping begins.
+    pub(super) fn seen(&self) -> Option<(&Memory, usize)> {
+        let own = self.own.as_ref()?;
+        Some((own, self.pointer.checked_sub(own.at(0) as usize)?))
+    }
+
     /// Parts outside which the program has written nothing since the last call.
     pub fn take_written(&self) -> Vec<Range<usize>> {
-        let Some(own) = &self.own else {
+        let Some((own, first)) = self.seen() else {
             return Vec::new();
         };
-        let first = self.offset as usize % ALIGNMENT;
         let inside =
             |part: Range<usize>| part.start.saturating_sub(first)..part.end.saturating_sub(first);
         own.take_written().into_iter().map(inside).collect()
@@ -79,25 +86,19 @@ impl Mapping {
 
     /// The server has these bytes at `offset` of the buffer, and so has the program's memory from
     /// now on.
-    ///
-    /// # Safety
-    /// `data` holds `len` bytes.
-    pub(super) unsafe fn server_has(&self, offset: i64, data: *const u8, len: usize) {
-        let (Some(own), Some(sent)) = (&self.own, &self.sent) else {
+    pub(super) fn server_has(&self, offset: i64, data: Bytes<'_>) {
+        let (Some((own, first)), Some(sent)) = (self.seen(), &self.sent) else {
             return;
         };
         let (from, to) = (
             offset.max(self.offset),
-            (offset + len as i64).min(self.offset + self.length),
+            (offset + data.len() as i64).min(self.offset + self.length),
         );
         if from < to {
-            let (at, len) = ((from - self.offset) as usize, (to - from) as usize);
-            // SAFETY: the part that lies in the mapping.
-            unsafe {
-                let data = data.add((from - offset) as usize);
-                sent.write(at, data, len);
-                own.write(at + self.offset as usize % ALIGNMENT, data, len);
-            }
+            let at = (from - self.offset) as usize;
+            let part = data.part((from - offset) as usize..(to - offset) as usize);
+            sent.write(at, part);
+            own.write(first + at, part);
         }
     }
 }

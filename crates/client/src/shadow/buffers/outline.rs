@@ -1,7 +1,8 @@
 //! Bounds of the vertices in a buffer that is filled repeatedly, found while they are sent, so that
 //! no copy of them is kept.
 
-use crate::shadow::arrays::positions::{Indices, Positions};
+use crate::memory::bytes::Bytes;
+use crate::memory::positions::{Indices, Positions};
 use mgn_wall::Bounds;
 use std::ops::Range;
 
@@ -20,10 +21,10 @@ pub struct Outline {
 
 /// The bounds found in some bytes on their way to a buffer.
 #[derive(Debug)]
-pub struct OutlineScan {
+pub struct OutlineScan<'a> {
     grid: Positions,
-    /// Where the buffer's position 0 would lie.
-    start: *const u8,
+    data: Bytes<'a>,
+    /// Where the data go in the buffer.
     offset: usize,
     /// Positions that are written as a whole, and all of which something is written.
     whole: Range<usize>,
@@ -46,12 +47,12 @@ impl Outline {
         }
     }
 
-    pub fn look(&self, offset: usize, data: *const u8, len: usize) -> OutlineScan {
-        OutlineScan::new(self.grid, offset, data, len)
+    pub fn look<'a>(&self, offset: usize, data: Bytes<'a>) -> OutlineScan<'a> {
+        OutlineScan::new(self.grid, offset, data)
     }
 
     /// The examined bytes have been written.
-    pub fn wrote(&mut self, look: OutlineScan) {
+    pub fn wrote(&mut self, look: OutlineScan<'_>) {
         if look.grid != self.grid || look.whole.end > self.vertices {
             // Another thread has given the buffer other storage meanwhile.
             self.cells.fill(Bounds::ALL);
@@ -104,13 +105,9 @@ impl Outline {
     }
 
     /// The same around the positions that indices name, counted from `first`.
-    ///
-    /// # Safety
-    /// The indices lie where they say.
-    pub unsafe fn hull_of(&self, first: i64, indices: &Indices, range: Range<usize>) -> Bounds {
+    pub fn hull_of(&self, first: i64, indices: &Indices<'_>, range: Range<usize>) -> Bounds {
         let (mut bounds, mut last) = (Bounds::NONE, usize::MAX);
-        // SAFETY: the caller's promise.
-        for index in range.filter_map(|n| unsafe { indices.read(n) }) {
+        for index in indices.each(range) {
             let cell = (first + index) as usize / CELL;
             if cell != last {
                 bounds.join(&self.cells[cell]);
@@ -121,14 +118,15 @@ impl Outline {
     }
 }
 
-impl OutlineScan {
-    /// At `len` bytes at `data` that are written to `offset`.
-    pub fn new(grid: Positions, offset: usize, data: *const u8, len: usize) -> OutlineScan {
-        let (ends_before, begins_before) = (grid.before(offset), grid.before(offset + len));
+impl<'a> OutlineScan<'a> {
+    /// At bytes that are written to `offset`.
+    pub fn new(grid: Positions, offset: usize, data: Bytes<'a>) -> OutlineScan<'a> {
+        let end = offset + data.len();
+        let (ends_before, begins_before) = (grid.before(offset), grid.before(end));
         let whole = ends_before.1..begins_before.0.max(ends_before.1);
         OutlineScan {
             grid,
-            start: data.wrapping_sub(offset).wrapping_add(grid.at),
+            data,
             offset,
             touched: ends_before.0..begins_before.1,
             cells: Vec::with_capacity(whole.len() / CELL + 2),
@@ -138,15 +136,12 @@ impl OutlineScan {
     }
 
     /// Looks at what lies in the first `bytes` bytes, but not at what was looked at before.
-    ///
-    /// # Safety
-    /// The data are still there.
-    pub unsafe fn up_to(&mut self, bytes: usize) {
+    pub fn up_to(&mut self, bytes: usize) {
         let until = self.grid.before(self.offset + bytes).1.min(self.whole.end);
         while self.next < until {
             let end = ((self.next / CELL + 1) * CELL).min(self.whole.end);
-            // SAFETY: positions that are written as a whole lie in the data.
-            let bounds = unsafe { self.grid.hull(self.start, self.next..end, self.whole.end) };
+            let (data, offset, count) = (self.data, self.offset, self.whole.end);
+            let bounds = self.grid.hull_in(data, offset, self.next..end, count);
             self.cells.push(bounds);
             self.next = end;
         }
@@ -185,13 +180,12 @@ mod tests {
     }
 
     fn write(outline: &mut Outline, offset: usize, data: &[u8], pieces: usize) {
-        let mut look = outline.look(offset, data.as_ptr(), data.len());
+        let mut look = outline.look(offset, data.into());
         for piece in data.chunks(pieces).scan(0, |at, piece| {
             *at += piece.len();
             Some(*at)
         }) {
-            // SAFETY: the slice's own bytes.
-            unsafe { look.up_to(piece) };
+            look.up_to(piece);
         }
         outline.wrote(look);
     }
@@ -234,7 +228,7 @@ mod tests {
             Outline::new(Positions { size: 2, ..GRID }, 20 * 200),
         ] {
             let mut other = other;
-            other.wrote(long.look(20, bytes.as_ptr(), 20 * 150));
+            other.wrote(long.look(20, bytes[..20 * 150].into()));
             assert_eq!(xs(other.hull(0..1)).len(), 20);
         }
     }
@@ -245,7 +239,7 @@ mod tests {
         let bytes = vertices(200, |n| n as f32 / 100. - 0.95);
         write(&mut outline, 0, &bytes, 4000);
         let indices = Indices {
-            at: [3u8, 70, 90, 5].as_ptr(),
+            at: Bytes::from(&[3, 70, 90, 5][..]),
             size: 1,
             base: 10,
             restart: Some(5),
@@ -253,8 +247,7 @@ mod tests {
         let at = Positions { at: 68, ..GRID };
         let first = outline.first_of(at).unwrap();
         assert_eq!(first, 3);
-        // SAFETY: there are four.
-        let hull = unsafe { outline.hull_of(first, &indices, 1..4) };
+        let hull = outline.hull_of(first, &indices, 1..4);
         assert_eq!(hull, outline.hull(64..128));
         for other in [
             Positions { at: 64, ..GRID },

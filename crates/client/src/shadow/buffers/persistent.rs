@@ -4,9 +4,9 @@
 //! The program's writes are found by comparison with the bytes that were last sent to the server.
 //! So any code may write there, even the kernel.
 
-use super::memory::{Memory, ALIGNMENT};
 use super::object::Mapping;
 use super::table::Buffers;
+use crate::memory::contents::{Memory, ALIGNMENT};
 use mgn_wire::{gl::*, ops, RECORD_MAX};
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,6 +55,10 @@ impl Mapping {
     /// be in one record.
     fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
         let len = self.length as usize;
+        let Some((own, first)) = self.seen() else {
+            return Vec::new();
+        };
+        let same = |part: Range<usize>| own.same(first + part.start, sent, part.start, part.len());
         let mut changes: Vec<Range<usize>> = Vec::new();
         let lines =
             |part: Range<usize>| (part.start / LINE * LINE..part.end.min(len)).step_by(LINE);
@@ -62,13 +66,13 @@ impl Mapping {
         for line in self.take_written().into_iter().flat_map(lines) {
             let end = len.min(line + LINE);
             // A line may lie in two parts.
-            if line < next || self.same(sent, line..end) {
+            if line < next || same(line..end) {
                 continue;
             }
             next = end;
             for at in (line..end).step_by(grain) {
                 let part = at..end.min(at + grain);
-                if grain < LINE && self.same(sent, part.clone()) {
+                if grain < LINE && same(part.clone()) {
                     continue;
                 }
                 match changes.last_mut() {
@@ -80,22 +84,6 @@ impl Mapping {
             }
         }
         changes
-    }
-
-    fn same(&self, sent: &Memory, part: Range<usize>) -> bool {
-        let (a, b) = (
-            (self.pointer + part.start) as *const u8,
-            sent.at(part.start),
-        );
-        // SAFETY: both hold `length` bytes. The program may be writing there, so nothing refers to
-        // them.
-        unsafe {
-            if part.len() == LINE {
-                return a.cast::<[u64; LINE / 8]>().read_unaligned()
-                    == b.cast::<[u64; LINE / 8]>().read_unaligned();
-            }
-            (0..part.len()).all(|i| a.add(i).read() == b.add(i).read())
-        }
     }
 }
 
@@ -119,11 +107,9 @@ impl Buffers {
         let grain = if is_shared { WORD } else { LINE };
         let changes = mapping.changes(sent, grain);
         let take = |part: Range<usize>| {
-            // SAFETY: within the mapping, and within `sent`, which is as long. The bytes that are
-            // sent are also noted.
-            unsafe {
-                let from = (mapping.pointer + part.start) as *const u8;
-                std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
+            // The bytes that are sent are also noted.
+            if let Some((own, first)) = mapping.seen() {
+                sent.copy(part.start, own, first + part.start, part.len());
             }
             Write {
                 buffer,
@@ -161,6 +147,9 @@ impl Buffers {
             // It was mapped again.
             return;
         }
+        let Some((own, first)) = mapping.seen() else {
+            return;
+        };
         let lines = bytes.chunks(LINE).enumerate();
         let changed = lines.filter(|(i, line)| !sent.holds(offset + i * LINE, line));
         let words = changed.flat_map(|(i, line)| {
@@ -172,14 +161,10 @@ impl Buffers {
             if sent.holds(part.start, word) {
                 continue;
             }
-            let untouched = mapping.same(sent, part.clone());
-            // SAFETY: the bytes lie in both.
-            unsafe {
-                sent.write(part.start, word.as_ptr(), word.len());
-                if untouched {
-                    let to = (mapping.pointer + part.start) as *mut u8;
-                    std::ptr::copy_nonoverlapping(word.as_ptr(), to, word.len());
-                }
+            let is_untouched = own.same(first + part.start, sent, part.start, part.len());
+            sent.write(part.start, word.into());
+            if is_untouched {
+                own.write(first + part.start, word.into());
             }
         }
     }
@@ -209,13 +194,27 @@ mod tests {
         GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
 
     /// Buffer 1 of 1000 bytes, mapped from 40 on.
-    fn mapped(access: u32) -> (Buffers, *mut u8) {
+    fn mapped(access: u32) -> Buffers {
         let mut buffers = Buffers::default();
         buffers.adopt(1, 0);
         buffers.allocate(1, 1000, GL_DYNAMIC_DRAW);
         let own = buffers.memory_for(1, 900, access);
         let pointer = buffers.map(1, 40, 900, access, own).unwrap();
-        (buffers, pointer as *mut u8)
+        let (memory, first) = seen(&buffers);
+        assert_eq!(memory.at(first) as usize, pointer);
+        buffers
+    }
+
+    /// The memory in which the program sees the buffer, and where the mapping begins in it.
+    fn seen(buffers: &Buffers) -> (&Memory, usize) {
+        let mapping = buffers.get(1).and_then(|object| object.mapping.as_ref());
+        mapping.and_then(Mapping::seen).unwrap()
+    }
+
+    /// The program writes a byte to the mapping.
+    fn poke(buffers: &Buffers, at: usize, byte: u8) {
+        let (memory, first) = seen(buffers);
+        memory.write(first + at, [byte][..].into());
     }
 
     fn writes(buffers: &mut Buffers) -> Vec<(u32, i64, Vec<u8>)> {
@@ -229,13 +228,10 @@ mod tests {
 
     #[test]
     fn what_the_program_writes_is_taken_once() {
-        let (mut b, p) = mapped(ALL);
+        let mut b = mapped(ALL);
         assert_eq!(writes(&mut b), []);
-        // SAFETY: within the mapping.
-        unsafe {
-            p.add(64).write(7);
-            p.add(899).write(9);
-        }
+        poke(&b, 64, 7);
+        poke(&b, 899, 9);
         let mut line = [0; LINE];
         line[0] = 7;
         assert_eq!(
@@ -247,36 +243,47 @@ mod tests {
         assert_eq!(writes(&mut b), []);
     }
 
+    /// The program sees the memory of a copy that the buffer had when it was mapped.
+    #[test]
+    fn a_mapping_of_a_former_copy_is_followed() {
+        let mut b = Buffers::default();
+        b.adopt(1, 0);
+        b.allocate(1, 1000, GL_DYNAMIC_DRAW);
+        b.make_copy(1);
+        b.map(1, 128, 500, ALL, None).unwrap();
+        b.forget(1);
+        poke(&b, 64, 7);
+        let mut line = vec![0; LINE];
+        line[0] = 7;
+        assert_eq!(writes(&mut b), [(1, 192, line)]);
+    }
+
     #[test]
     fn beside_what_the_server_writes_only_words_are_sent() {
-        let (mut b, p) = mapped(ALL);
+        let mut b = mapped(ALL);
         b.is_written_unseen(1);
-        // SAFETY: within the mapping.
-        unsafe { p.add(65).write(7) };
+        poke(&b, 65, 7);
         assert_eq!(writes(&mut b), [(1, 104, vec![0, 7, 0, 0])]);
     }
 
     #[test]
     fn explicit_flushes_are_the_program_s() {
-        let (mut b, p) =
-            mapped(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
-        // SAFETY: within the mapping.
-        unsafe { p.write(7) };
+        let mut b = mapped(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
+        poke(&b, 0, 7);
         assert_eq!(writes(&mut b), []);
     }
 
     #[test]
     fn what_the_server_writes_arrives_but_for_what_the_program_wrote() {
-        let (mut b, p) = mapped(ALL);
+        let mut b = mapped(ALL);
         assert!(b.take_stale().is_empty());
         b.changed(1);
         let stale = b.take_stale()[0];
         assert_eq!((stale.offset, stale.length), (40, 900));
-        // SAFETY: within the mapping.
-        unsafe { p.add(4).write(7) };
+        poke(&b, 4, 7);
         b.received(stale, 0, &[1; 12]);
-        // SAFETY: as above.
-        let now = unsafe { p.cast::<[u8; 16]>().read() };
+        let (memory, first) = seen(&b);
+        let now = memory.read(first, 16).unwrap();
         assert_eq!(now, [1, 1, 1, 1, 7, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
         assert_eq!(writes(&mut b)[0].2[..8], [1, 1, 1, 1, 7, 0, 0, 0]);
         assert!(b.take_stale().is_empty());
@@ -284,12 +291,10 @@ mod tests {
 
     #[test]
     fn commands_that_write_are_seen_in_the_mapping() {
-        let (mut b, p) = mapped(ALL);
-        // SAFETY: the literal's bytes, and the mapping's.
-        unsafe {
-            b.write(1, 38, b"abcd".as_ptr(), 4, None);
-            assert_eq!(p.cast::<[u8; 4]>().read(), *b"cd\0\0");
-        }
+        let mut b = mapped(ALL);
+        b.write(1, 38, b"abcd"[..].into(), None);
+        let (memory, first) = seen(&b);
+        assert_eq!(memory.read(first, 4).unwrap(), b"cd\0\0");
         assert_eq!(writes(&mut b), []);
     }
 

@@ -1,9 +1,10 @@
 //! The buffer objects of a share group.
 
-use super::memory::{Memory, ALIGNMENT};
 use super::object::{BufferObject, Mapping};
 use super::outline::{Outline, OutlineScan};
-use crate::shadow::arrays::positions::Positions;
+use crate::memory::bytes::Bytes;
+use crate::memory::contents::{Memory, ALIGNMENT};
+use crate::memory::positions::Positions;
 use std::collections::HashMap;
 
 /// Copies of contents take no more than this in sum.
@@ -87,22 +88,15 @@ impl Buffers {
         }
     }
 
-    /// The part of `len` bytes at `data` that must be examined before they are written to the
-    /// buffer.
-    pub fn look(
-        &mut self,
-        name: u32,
-        offset: i64,
-        data: *const u8,
-        len: usize,
-    ) -> Option<OutlineScan> {
+    /// The part of the data that must be examined before they are written to the buffer.
+    pub fn look<'a>(&mut self, name: u32, offset: i64, data: Bytes<'a>) -> Option<OutlineScan<'a>> {
         let object = self.get(name)?;
-        let is_all = offset == 0 && object.size == len as i64;
+        let is_all = offset == 0 && object.size == data.len() as i64;
         if is_all && !object.undefined && (object.outline.is_none() || object.is_read) {
             self.renew(name);
         }
         let outline = self.get(name)?.outline.as_ref()?;
-        Some(outline.look(usize::try_from(offset).ok()?, data, len))
+        Some(outline.look(usize::try_from(offset).ok()?, data))
     }
 
     /// The contents have changed.
@@ -152,17 +146,13 @@ impl Buffers {
         was_mapped
     }
 
-    /// The program has written `len` bytes at `offset`, which may have been looked at.
-    ///
-    /// # Safety
-    /// `data` holds `len` bytes.
-    pub unsafe fn write(
+    /// The program has written bytes to `offset`, which may have been looked at.
+    pub fn write<'a>(
         &mut self,
         name: u32,
         offset: i64,
-        data: *const u8,
-        len: usize,
-        look: Option<OutlineScan>,
+        data: Bytes<'a>,
+        look: Option<OutlineScan<'a>>,
     ) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
@@ -170,18 +160,15 @@ impl Buffers {
         object.undefined = false;
         let at = usize::try_from(offset).unwrap_or(0);
         if let Some(copy) = &object.copy {
-            // SAFETY: the caller's promise.
-            unsafe { copy.write(at, data, len) };
+            copy.write(at, data);
         }
         if let Some(outline) = &mut object.outline {
-            let mut look = look.unwrap_or_else(|| outline.look(at, data, len));
-            // SAFETY: as above.
-            unsafe { look.up_to(len) };
+            let mut look = look.unwrap_or_else(|| outline.look(at, data));
+            look.up_to(data.len());
             outline.wrote(look);
         }
         if let Some(mapping) = object.mapping.as_ref().filter(|m| m.is_persistent()) {
-            // SAFETY: as above.
-            unsafe { mapping.server_has(offset, data, len) };
+            mapping.server_has(offset, data);
         }
         self.changes(name);
     }
@@ -197,8 +184,7 @@ impl Buffers {
         };
         self.is_read(from);
         match bytes {
-            // SAFETY: the vector's own bytes.
-            Some(bytes) => unsafe { self.write(to, to_offset, bytes.as_ptr(), bytes.len(), None) },
+            Some(bytes) => self.write(to, to_offset, bytes[..].into(), None),
             None => self.changed(to),
         }
     }
@@ -305,14 +291,12 @@ mod tests {
 
     fn allocate(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
         buffers.allocate(name, bytes.len() as i64, GL_STATIC_DRAW);
-        // SAFETY: the slice's own bytes.
-        unsafe { buffers.write(name, 0, bytes.as_ptr(), bytes.len(), None) };
+        buffers.write(name, 0, bytes.into(), None);
     }
 
     fn keep(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
         let memory = Memory::zeroed(bytes.len()).unwrap();
-        // SAFETY: the slice's own bytes.
-        unsafe { memory.write(0, bytes.as_ptr(), bytes.len()) };
+        memory.write(0, bytes.into());
         buffers.keep(name, memory);
     }
 
@@ -330,8 +314,7 @@ mod tests {
         let mut b = buffers();
         assert_eq!(b.get(1).unwrap().known(0, 8), None);
         keep(&mut b, 1, b"abcdefgh");
-        // SAFETY: the literal's own bytes.
-        unsafe { b.write(1, 2, b"XY".as_ptr(), 2, None) };
+        b.write(1, 2, b"XY"[..].into(), None);
         assert_eq!(b.get(1).unwrap().known(1, 4).unwrap(), b"bXYe");
         assert_eq!(b.get(1).unwrap().known(5, 4), None);
         keep(&mut b, 2, b"abcdefgh");
@@ -356,8 +339,7 @@ mod tests {
         allocate(&mut b, 1, b"abcdefgh");
         let number = |b: &Buffers| b.get(1).unwrap().contents().map(|(_, number)| number);
         let mut numbers = vec![number(&b).unwrap()];
-        // SAFETY: the literal's own bytes.
-        unsafe { b.write(1, 2, b"XY".as_ptr(), 2, None) };
+        b.write(1, 2, b"XY"[..].into(), None);
         numbers.push(number(&b).unwrap());
         b.map(1, 0, 8, GL_MAP_WRITE_BIT, None).unwrap();
         let unmapped = b.unmap(1).unwrap();
@@ -386,9 +368,8 @@ mod tests {
         };
         let fill = |b: &mut Buffers| {
             let bytes = b"abcdefgh";
-            let look = b.look(1, 0, bytes.as_ptr(), 8);
-            // SAFETY: the literal's own bytes.
-            unsafe { b.write(1, 0, bytes.as_ptr(), 8, look) };
+            let look = b.look(1, 0, bytes[..].into());
+            b.write(1, 0, bytes[..].into(), look);
             let object = b.get(1).unwrap();
             (
                 object.has_copy(),

@@ -1,7 +1,7 @@
 //! `mgn bounds`: a debug group whose text gives the bounds of the program's draws (docs/bounds.md),
 //! so that draws that shaders place can be sorted by tiles.
 
-use crate::shadow::immediate::sort::drawn;
+use crate::immediate::sort::drawn;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::gl::*;
 use std::sync::Arc;

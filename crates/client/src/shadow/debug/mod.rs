@@ -1,6 +1,5 @@
 //! Debug output and debug groups.
 
-#[forbid(unsafe_code)]
 pub mod groups;
 
 use core::ffi::c_void;

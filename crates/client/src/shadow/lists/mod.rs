@@ -1,12 +1,8 @@
 //! Display lists: the one under compilation, and what is known of the others.
 
-#[forbid(unsafe_code)]
 mod current;
-#[forbid(unsafe_code)]
 mod drawn;
-#[cfg_attr(not(test), forbid(unsafe_code))]
 pub mod plain;
-#[forbid(unsafe_code)]
 pub mod predictable;
 
 use mgn_wire::gl;

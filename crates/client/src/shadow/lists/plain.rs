@@ -149,12 +149,11 @@ mod tests {
         for message in messages {
             // Messages are aligned to their words.
             let bytes = message.concat();
-            let words = bytes.chunks_exact(4).map(|word| word.try_into().unwrap());
-            let words: Vec<u32> = words.map(u32::from_ne_bytes).collect();
-            // SAFETY: these are the bytes of the words.
-            plain.follow(unsafe {
-                std::slice::from_raw_parts(words.as_ptr().cast(), 4 * words.len())
-            })?;
+            let mut room = vec![0; bytes.len() + 4];
+            let start = room.as_ptr().align_offset(4);
+            let aligned = &mut room[start..][..bytes.len()];
+            aligned.copy_from_slice(&bytes);
+            plain.follow(aligned)?;
         }
         plain.end()
     }

@@ -1,6 +1,7 @@
 //! Bounds of vertices as they lie in arrays and buffers, a block of them at a time.
 
-use crate::shadow::buffers::memory::Contents;
+use super::bytes::Bytes;
+use super::contents::Contents;
 use mgn_wall::Bounds;
 use mgn_wire::draws::RUN_BLOCK as BLOCK;
 use mgn_wire::gl::*;
@@ -17,8 +18,8 @@ pub struct Positions {
 
 /// Indices as they lie in memory.
 #[derive(Clone, Copy)]
-pub struct Indices {
-    pub at: *const u8,
+pub struct Indices<'a> {
+    pub at: Bytes<'a>,
     pub size: usize,
     pub base: i32,
     pub restart: Option<u32>,
@@ -117,15 +118,43 @@ impl Positions {
         bounds
     }
 
+    /// Bounds of some of the positions of a buffer, of which `data` are the bytes from `offset` on.
+    /// These are [`Bounds::ALL`], unless they and all up to position `count` lie there.
+    pub fn hull_in(
+        &self,
+        data: Bytes<'_>,
+        offset: usize,
+        vertices: Range<usize>,
+        count: usize,
+    ) -> Bounds {
+        if vertices.is_empty() {
+            return Bounds::NONE;
+        }
+        let place = |n: usize| n.checked_mul(self.stride)?.checked_add(self.at);
+        let lie_there = || {
+            let first = place(vertices.start)?.checked_sub(offset)?;
+            let end = place(count.checked_sub(1)?)?.checked_add(self.bytes())?;
+            let end = end.checked_sub(offset)?;
+            let is_within = vertices.end <= count && first <= end && end <= data.len();
+            (is_within && matches!(self.size, 2 | 3)).then_some(())
+        };
+        if lie_there().is_none() {
+            return Bounds::ALL;
+        }
+        let start = data.start().wrapping_sub(offset).wrapping_add(self.at);
+        // SAFETY: as was checked.
+        unsafe { self.hull(start, vertices, count) }
+    }
+
     /// Bounds of the vertices that some indices name.
     ///
     /// # Safety
-    /// The indices lie where they say, and the positions of what they name where position 0 lies at
+    /// There are these indices, and the positions of what they name lie where position 0 lies at
     /// `start`.
     pub unsafe fn hull_of(
         &self,
         start: *const u8,
-        indices: &Indices,
+        indices: &Indices<'_>,
         range: Range<usize>,
     ) -> Bounds {
         let place = |n: usize| {
@@ -170,7 +199,18 @@ impl Positions {
     }
 }
 
-impl Indices {
+impl Indices<'_> {
+    /// The indices in a range, but for those that restart the primitive, as far as there are any.
+    pub fn each(&self, range: Range<usize>) -> impl Iterator<Item = i64> + '_ {
+        let count = match self.size {
+            size @ (1 | 2 | 4) => self.at.len() / size,
+            _ => 0,
+        };
+        let there = range.start..range.end.min(count);
+        // SAFETY: there are more.
+        there.filter_map(|n| unsafe { self.read(n) })
+    }
+
     /// Index `n`, unless it restarts the primitive.
     ///
     /// # Safety
@@ -179,7 +219,7 @@ impl Indices {
     pub unsafe fn read(&self, n: usize) -> Option<i64> {
         // SAFETY: the caller's promise.
         let index = unsafe {
-            let at = self.at.add(n * self.size);
+            let at = self.at.start().add(n * self.size);
             match self.size {
                 1 => u32::from(at.read()),
                 2 => u32::from(at.cast::<u16>().read_unaligned()),
@@ -232,6 +272,33 @@ mod tests {
     }
 
     #[test]
+    fn positions_that_are_not_there_may_be_anywhere() {
+        let positions = Positions {
+            at: 4,
+            stride: 16,
+            size: 3,
+            type_: GL_FLOAT,
+        };
+        // Positions 2 to 4 of a buffer.
+        let data: Vec<u8> = (0..10u8).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+        let hull = |len: usize, vertices: Range<usize>, count| {
+            positions.hull_in(data[..len].into(), 36, vertices, count)
+        };
+        let mut bounds = Bounds::NONE;
+        bounds.add([0., 1., 2., 0.]);
+        bounds.add([4., 5., 6., 0.]);
+        assert!(agree(hull(28, 2..4, 4), bounds));
+        assert_eq!(hull(28, 3..3, 4), Bounds::NONE);
+        for (len, vertices, count) in [(27, 2..4, 4), (40, 1..4, 4), (40, 2..4, 3), (40, 2..3, 9)] {
+            assert_eq!(
+                hull(len, vertices.clone(), count),
+                Bounds::ALL,
+                "{vertices:?}"
+            );
+        }
+    }
+
+    #[test]
     fn bounds_are_those_of_all_vertices_and_of_no_other() {
         let value = |n: usize| ((n * 7919) % 1009) as f32 / 1009. - 0.5;
         for (stride, size, type_) in [
@@ -277,7 +344,8 @@ mod tests {
                 }
                 let indices: Vec<u16> = (0..50u16).map(|n| n * 7 % count as u16).collect();
                 let read = Indices {
-                    at: indices.as_ptr().cast(),
+                    // SAFETY: the vector's own bytes.
+                    at: unsafe { Bytes::new(indices.as_ptr().cast(), 100) },
                     size: 2,
                     base: 0,
                     restart: Some(0),

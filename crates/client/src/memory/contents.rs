@@ -1,5 +1,6 @@
 //! Memory that programs write to through a mapping, or that holds a buffer's contents.
 
+use super::bytes::Bytes;
 use mgn_sys::Watched;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ops::Range;
@@ -30,8 +31,8 @@ const WATCHED_MIN: usize = 256 << 10;
 
 // SAFETY: the block belongs to this value alone, wherever that is.
 unsafe impl Send for Memory {}
-// SAFETY: references to the bytes exist only during a call; code that writes to them while others
-// read argues why that is sound.
+// SAFETY: no reference to the bytes exists. They are those of the program, which may write to them
+// at any time; the lock of the table of buffers orders what this library does with them.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -83,32 +84,56 @@ impl Memory {
             .wrapping_add(first.next_multiple_of(ALIGNMENT) - first + offset)
     }
 
-    /// Copies `len` bytes to `offset`, if they fit.
-    ///
-    /// # Safety
-    /// `from` holds `len` bytes.
-    pub unsafe fn write(&self, offset: usize, from: *const u8, len: usize) {
-        if offset.checked_add(len).is_some_and(|end| end <= self.len) {
-            // SAFETY: the caller's promise, and the check. The program may have a mapping of the
-            // same bytes, so they may overlap.
-            unsafe { std::ptr::copy(from, self.at(offset), len) };
+    /// Whether it has `len` bytes at `offset`.
+    fn has(&self, offset: usize, len: usize) -> bool {
+        offset.checked_add(len).is_some_and(|end| end <= self.len)
+    }
+
+    /// Copies bytes to `offset`, if they fit.
+    pub fn write(&self, offset: usize, from: Bytes<'_>) {
+        if self.has(offset, from.len()) {
+            // SAFETY: both have the bytes. The program may have a mapping of the same bytes, so
+            // they may overlap.
+            unsafe { std::ptr::copy(from.start(), self.at(offset), from.len()) };
+        }
+    }
+
+    /// Copies `len` bytes from `from_offset` of other memory to `offset`, if both have them.
+    pub fn copy(&self, offset: usize, from: &Memory, from_offset: usize, len: usize) {
+        if self.has(offset, len) && from.has(from_offset, len) {
+            // SAFETY: both have the bytes.
+            unsafe { std::ptr::copy(from.at(from_offset), self.at(offset), len) };
+        }
+    }
+
+    /// Whether `len` bytes at `offset` are those at `other_offset` of other memory. The program may
+    /// be writing to them.
+    #[inline]
+    pub fn same(&self, offset: usize, other: &Memory, other_offset: usize, len: usize) -> bool {
+        if !self.has(offset, len) || !other.has(other_offset, len) {
+            return false;
+        }
+        let (a, b) = (self.at(offset), other.at(other_offset));
+        // SAFETY: both have the bytes. Nothing refers to them.
+        unsafe {
+            if len == ALIGNMENT {
+                return a.cast::<[u64; ALIGNMENT / 8]>().read_unaligned()
+                    == b.cast::<[u64; ALIGNMENT / 8]>().read_unaligned();
+            }
+            (0..len).all(|i| a.add(i).read() == b.add(i).read())
         }
     }
 
     /// Whether `bytes` are those from `offset` on.
     pub fn holds(&self, offset: usize, bytes: &[u8]) -> bool {
-        let fits = offset
-            .checked_add(bytes.len())
-            .is_some_and(|end| end <= self.len);
-        // SAFETY: the bytes lie in the block. Programs may write there only while they hold a
-        // mapping of it, and then this is not called.
-        fits && unsafe { std::slice::from_raw_parts(self.at(offset), bytes.len()) } == bytes
+        // SAFETY: the byte lies in the block.
+        let is_there = |(n, byte): (usize, &u8)| unsafe { self.at(offset + n).read() == *byte };
+        self.has(offset, bytes.len()) && bytes.iter().enumerate().all(is_there)
     }
 
     /// A copy of `len` bytes from `offset` on, if they are there.
     pub fn read(&self, offset: usize, len: usize) -> Option<Vec<u8>> {
-        offset.checked_add(len).filter(|&end| end <= self.len)?;
-        let mut bytes = vec![0; len];
+        let mut bytes = self.has(offset, len).then(|| vec![0; len])?;
         // SAFETY: the bytes lie in the block.
         unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), len) };
         Some(bytes)
@@ -158,8 +183,7 @@ mod tests {
         for len in [100, WATCHED_MIN, 1 << 20] {
             let memory = Memory::watched(len).unwrap();
             memory.take_written();
-            // SAFETY: the bytes are there.
-            unsafe { memory.write(len - 3, [1, 2].as_ptr(), 2) };
+            memory.write(len - 3, Bytes::from(&[1, 2][..]));
             assert!(memory
                 .take_written()
                 .iter()
@@ -171,8 +195,7 @@ mod tests {
         assert_eq!(memory.at(0) as usize % ALIGNMENT, 0);
         assert_eq!(memory.read(0, len).unwrap(), vec![0; len]);
         assert_eq!(memory.read(1, len), None);
-        // SAFETY: the bytes are there.
-        unsafe { memory.write(len.saturating_sub(2), [1u8, 2].as_ptr(), 2) };
+        memory.write(len.saturating_sub(2), Bytes::from(&[1, 2][..]));
         if len >= 2 {
             assert_eq!(memory.read(len - 2, 2).unwrap(), [1, 2]);
         }
