@@ -7,6 +7,15 @@ use crate::Error;
 /// The maximum number of processes in a job. A list with more is a mistake.
 pub(super) const RANKS_MAX: usize = 1 << 20;
 
+/// The longest name of a host.
+const HOST_MAX: usize = 255;
+
+/// The names of a part of a Slurm node list take no more bytes.
+const NODELIST_BYTES_MAX: usize = 64 << 20;
+
+/// The most digits of a number there, with leading zeros.
+const DIGITS_MAX: usize = 20;
+
 /// Parses a hostfile, and returns the host of each rank. The lines are `host` or `host slots=N`, in
 /// the order of ranks. A `#` begins a comment.
 ///
@@ -58,8 +67,11 @@ pub fn hostfile(path: &Path, text: &str) -> Result<Vec<String>, Error> {
 
 /// Whether the word is a name or address. Words that look like options or patterns are not.
 fn is_host(word: &str) -> bool {
-    let known = |c: char| c.is_ascii_alphanumeric() || "-_.:%".contains(c);
-    word.len() <= 255 && !word.starts_with('-') && word.chars().all(known)
+    word.len() <= HOST_MAX && !word.starts_with('-') && word.chars().all(is_of_host)
+}
+
+fn is_of_host(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.:%".contains(c)
 }
 
 /// The hosts of a Slurm node list such as `node[1-3,07],login`.
@@ -82,7 +94,14 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 .ok_or_else(|| wrong("its brackets do not match"))?;
             let numbers = ranges(inner)
                 .ok_or_else(|| wrong("the text in brackets is not a list of numbers"))?;
-            if names.len().saturating_mul(numbers.len()) > RANKS_MAX {
+            // Before the names multiply: all others are like the longest one.
+            let longest = |names: &[String]| names.iter().map(String::len).max().unwrap_or(0);
+            let len = longest(&names) + before.len() + longest(&numbers);
+            if len > HOST_MAX || !before.chars().all(is_of_host) {
+                return Err(wrong("it has a part that is not a valid host name"));
+            }
+            let count = names.len().saturating_mul(numbers.len());
+            if count > RANKS_MAX || count * len > NODELIST_BYTES_MAX {
                 return Err(wrong("it is too long"));
             }
             names = names
@@ -135,6 +154,9 @@ fn ranges(text: &str) -> Option<Vec<String>> {
             return None;
         }
         let width = first.len();
+        if width > DIGITS_MAX {
+            return None;
+        }
         numbers.extend((from..=to).map(|n| format!("{n:0width$}")));
     }
     Some(numbers)
@@ -230,6 +252,11 @@ mod tests {
             "a[0-999][0-999][0-999]",
             "a[1--2]",
             "a[99999999999999999999]",
+            "a[000000000000000000000-1]",
+            // Half a million names, which would be invalid in the end.
+            "a[0-3107],b,c[0-2]d[0-3107][0-50] e",
+            &format!("{}[0-99999]", "a".repeat(251)),
+            &format!("{}[0-999999]", "a".repeat(70)),
         ] {
             assert!(nodelist(text).is_err(), "{text}");
         }
