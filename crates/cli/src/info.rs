@@ -67,15 +67,15 @@ fn rendering() -> (Ability, Ability) {
     };
     let missing = confined.missing.iter().map(|part| format!("not {part}"));
     let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
-    let sandbox = match parts.is_empty() {
-        _ if Cli::sandbox_is_off() => {
-            no("MGN_NO_SANDBOX is set, so servers do not confine sessions")
-        }
-        true => no("the driver opens only without a sandbox"),
-        false => Ability {
+    let sandbox = if Cli::sandbox_is_off() {
+        no("MGN_NO_SANDBOX is set, so servers do not confine sessions")
+    } else if parts.is_empty() {
+        no("the driver opens only without a sandbox")
+    } else {
+        Ability {
             works: confined.holds(),
             detail: parts.join("\n"),
-        },
+        }
     };
     let info = abilities.info;
     let version = |name: &str, (major, minor): (u8, u8)| match major {

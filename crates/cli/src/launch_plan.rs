@@ -208,7 +208,7 @@ pub fn check(flags: &RenderFlags, flag: Option<&str>) -> anyhow::Result<()> {
         _ => {}
     }
     if let (Some(server), None) = (
-        flags.server.iter().find(|server| server.is_tcp()),
+        flags.server.iter().find(|server| server.needs_token()),
         &flags.token_file,
     ) {
         let peer = format!("the server at {server}");

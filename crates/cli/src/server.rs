@@ -7,7 +7,7 @@ use std::time::Duration;
 use mgn_fabric::{Address, Inherited, Token};
 use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts, LIMITS};
 use mgn_mothership::Registration;
-use mgn_server::{Abilities, Follower, Options, Sandbox, SessionReport, WorkerCommand};
+use mgn_server::{Abilities, Follower, Options, SessionReport, WorkerCommand};
 use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
@@ -27,6 +27,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
     let ListenerAccess { access, token } = listener;
     let token = token.map(|(_, token)| token);
     let follower = mothership.clone().map(|member| member as Arc<dyn Follower>);
+    let sandbox = args.sandbox();
     mgn_server::run(Options {
         listen,
         inherited,
@@ -43,11 +44,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
             .map_or_else(mgn_server::memory_total, |mib| mib << 20),
         idle_timeout: args.idle_timeout.map(Duration::from_secs),
         watchdog: Duration::from_secs(args.watchdog),
-        sandbox: match (args.no_sandbox, args.require_sandbox) {
-            (_, true) => Sandbox::Required,
-            (true, false) => Sandbox::Off,
-            (false, false) => Sandbox::Possible,
-        },
+        sandbox,
         spirv: args.spirv,
         end_with_stdin: args.embedded,
         once: false,

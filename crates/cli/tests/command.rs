@@ -164,15 +164,20 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
 
 #[test]
 fn info_says_when_the_sandbox_is_switched_off() {
-    let output = mgn()
-        .env("MGN_NO_SANDBOX", "1")
-        .args(["info", "--json"])
-        .output()
-        .unwrap();
-    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(info["sandbox"]["works"], false);
-    let why = info["sandbox"]["detail"].as_str().unwrap();
+    let sandbox = |required: &str| {
+        let mut mgn = mgn();
+        mgn.env("MGN_NO_SANDBOX", "1")
+            .env("MGN_REQUIRE_SANDBOX", required);
+        let output = mgn.args(["info", "--json"]).output().unwrap();
+        let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        info["sandbox"].clone()
+    };
+    let off = sandbox("0");
+    assert_eq!(off["works"], false);
+    let why = off["detail"].as_str().unwrap();
     assert!(why.contains("MGN_NO_SANDBOX"), "{why}");
+    // What is required has priority.
+    assert!(!sandbox("1")["detail"].as_str().unwrap().contains("MGN_NO"));
 }
 
 #[test]

@@ -29,6 +29,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use mgn_server::Sandbox;
 
 pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use choices::{ImageFormat, OnLoss, Present, Tiling, Weld};
@@ -56,11 +57,11 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Whether MGN_NO_SANDBOX keeps servers that are started without flags from confining their
+    /// Whether the environment keeps servers that are started without flags from confining their
     /// sessions.
     pub fn sandbox_is_off() -> bool {
         let server = Cli::try_parse_from(["mgn", "server"]).map(|cli| cli.command);
-        matches!(server, Ok(Command::Server(server)) if server.no_sandbox)
+        matches!(server, Ok(Command::Server(server)) if server.sandbox() == Sandbox::Off)
     }
 
     /// The command line of this process. Ends the process if the command line is invalid.

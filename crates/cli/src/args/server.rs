@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mgn_fabric::Address;
+use mgn_server::Sandbox;
 use mgn_spu::Stage;
 
 use super::keys::Keys;
@@ -151,4 +152,14 @@ pub struct Server {
     /// End when standard input ends
     #[arg(long, hide = true)]
     pub embedded: bool,
+}
+
+impl Server {
+    pub fn sandbox(&self) -> Sandbox {
+        match (self.no_sandbox, self.require_sandbox) {
+            (_, true) => Sandbox::Required,
+            (true, false) => Sandbox::Off,
+            (false, false) => Sandbox::Possible,
+        }
+    }
 }
