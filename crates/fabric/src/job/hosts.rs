@@ -86,7 +86,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
             return Err(wrong("a name is empty"));
         }
         // Each part in brackets multiplies the names before it.
-        let mut names = vec![String::new()];
+        let (mut names, mut longest) = (vec![String::new()], 0);
         let mut rest = item;
         while let Some((before, after)) = rest.split_once('[') {
             let (inner, after) = after
@@ -94,14 +94,14 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 .ok_or_else(|| wrong("its brackets do not match"))?;
             let numbers = ranges(inner)
                 .ok_or_else(|| wrong("the text in brackets is not a list of numbers"))?;
-            // Before the names multiply: all others are like the longest one.
-            let longest = |names: &[String]| names.iter().map(String::len).max().unwrap_or(0);
-            let len = longest(&names) + before.len() + longest(&numbers);
-            if len > HOST_MAX || !before.chars().all(is_of_host) {
+            // Checked before the names multiply, because afterwards they might not fit in memory.
+            let digits = numbers.iter().map(String::len).max().unwrap_or(0);
+            longest += before.len() + digits;
+            if longest > HOST_MAX || !before.chars().all(is_of_host) {
                 return Err(wrong("it has a part that is not a valid host name"));
             }
             let count = names.len().saturating_mul(numbers.len());
-            if count > RANKS_MAX || count * len > NODELIST_BYTES_MAX {
+            if count > RANKS_MAX || count * longest > NODELIST_BYTES_MAX {
                 return Err(wrong("it is too long"));
             }
             names = names

@@ -170,7 +170,7 @@ impl Listener {
                 }
                 _ => None,
             },
-            access: is_tcp.then_some(access),
+            access: address.needs_token().then_some(access),
             allowed: match is_tcp {
                 true => &[Transport::Tcp],
                 false => &[Transport::Shm, Transport::Unix],
