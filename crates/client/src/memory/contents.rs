@@ -100,9 +100,9 @@ impl Memory {
 
     /// Copies `len` bytes from `from_offset` of other memory to `offset`, if both have them.
     pub fn copy(&self, offset: usize, from: &Memory, from_offset: usize, len: usize) {
-        if self.has(offset, len) && from.has(from_offset, len) {
-            // SAFETY: both have the bytes.
-            unsafe { std::ptr::copy(from.at(from_offset), self.at(offset), len) };
+        if let Some(start) = from.contents().at(from_offset, len) {
+            // SAFETY: the other memory has the bytes.
+            self.write(offset, unsafe { Bytes::new(start, len) });
         }
     }
 
@@ -147,8 +147,9 @@ pub struct Contents<'a>(&'a Memory);
 impl Contents<'_> {
     /// The address of `len` bytes at `offset`, if they exist.
     pub fn at(&self, offset: usize, len: usize) -> Option<*const u8> {
-        let fits = offset.checked_add(len)? <= self.0.len();
-        fits.then(|| self.0.at(offset).cast_const())
+        self.0
+            .has(offset, len)
+            .then(|| self.0.at(offset).cast_const())
     }
 }
 

@@ -118,8 +118,9 @@ impl Positions {
         bounds
     }
 
-    /// Bounds of some of the positions of a buffer, of which `data` are the bytes from `offset` on.
-    /// These are [`Bounds::ALL`], unless they and all up to position `count` lie there.
+    /// Bounds of the positions `vertices` of a buffer. `data` holds the buffer's bytes, beginning
+    /// at `offset`. The result is [`Bounds::ALL`] if these positions, or later ones before position
+    /// `count`, do not all lie in `data`.
     pub fn hull_in(
         &self,
         data: Bytes<'_>,

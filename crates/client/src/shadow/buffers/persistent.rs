@@ -51,13 +51,15 @@ impl Mapping {
             || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
     }
 
-    /// The parts that differ from what was sent, in pieces of `grain` bytes, each as long as it may
-    /// be in one record.
-    fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
+    /// The parts of the memory that the program sees, from `first` on, that differ from what was
+    /// sent, in pieces of `grain` bytes, each as long as it may be in one record.
+    fn changes(
+        &self,
+        (own, first): (&Memory, usize),
+        sent: &Memory,
+        grain: usize,
+    ) -> Vec<Range<usize>> {
         let len = self.length as usize;
-        let Some((own, first)) = self.seen() else {
-            return Vec::new();
-        };
         let same = |part: Range<usize>| own.same(first + part.start, sent, part.start, part.len());
         let mut changes: Vec<Range<usize>> = Vec::new();
         let lines =
@@ -104,13 +106,14 @@ impl Buffers {
         if mapping.is_told() {
             return Vec::new();
         }
+        let Some((own, first)) = mapping.seen() else {
+            return Vec::new();
+        };
         let grain = if is_shared { WORD } else { LINE };
-        let changes = mapping.changes(sent, grain);
+        let changes = mapping.changes((own, first), sent, grain);
         let take = |part: Range<usize>| {
             // The bytes that are sent are also noted.
-            if let Some((own, first)) = mapping.seen() {
-                sent.copy(part.start, own, first + part.start, part.len());
-            }
+            sent.copy(part.start, own, first + part.start, part.len());
             Write {
                 buffer,
                 offset: mapping.offset + part.start as i64,
