@@ -10,6 +10,9 @@
 //! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
 //! frame is shown by all tiles at the same vertical blank, or by none.
 //!
+//! [`Coordinator`] does this for tiles whose displays are not steered, from one process that all
+//! servers talk to.
+//!
 //! If the reference is lost, the next tile becomes the reference: with its [`Clock`], to which it
 //! adds no more exchanges, and with the last [`Timing`] that it knows. So time and numbers go on.
 //!
@@ -18,11 +21,13 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod coordinator;
 mod lock;
 mod timing;
 mod vblanks;
 
 pub use clock::{Clock, Sample};
+pub use coordinator::{Coordinator, Phase};
 pub use lock::PhaseLock;
 pub use timing::{Fields, Timing};
 pub use vblanks::Vblanks;

@@ -14,8 +14,8 @@ use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
 use crate::failover::Failover;
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    has_tile, Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted,
-    Whereabouts,
+    has_tile, DisplayPhase, Drawn, End, FromMothership, Needs, Request, ToMothership,
+    TransportKind, Wanted, Whereabouts,
 };
 use crate::Error;
 
@@ -54,49 +54,56 @@ struct Shared {
     has_left: AtomicBool,
     frames: AtomicU64,
     bytes: AtomicU64,
-    lost: LostTiles,
+    reports: TileReports,
 }
 
-/// The tiles of a program that need other servers.
+/// What the processes of a program say of its tiles.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LostTiles(Arc<Mutex<Lost>>);
+pub(crate) struct TileReports(Arc<Mutex<Reported>>);
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lost {
+pub(crate) struct Reported {
     /// Those without a renderer, a bit each.
     pub tiles: u64,
     /// How often programs have said that the server at an address cannot draw one of these tiles.
     /// It is repeated while they are lost, because the mothership forgets it when the server
     /// registers again.
     pub unfit: BTreeMap<(usize, String), u32>,
+    /// The displays of genlocked tiles.
+    pub phases: BTreeMap<u32, DisplayPhase>,
 }
 
 /// How many tiles and servers that cannot draw them are noted.
 const UNFIT_MAX: usize = 256;
 
-impl LostTiles {
+impl TileReports {
     pub fn set(&self, tiles: u64) {
-        let mut lost = self.lock();
-        lost.tiles = tiles;
-        lost.unfit
+        let mut reported = self.lock();
+        reported.tiles = tiles;
+        reported
+            .unfit
             .retain(|(tile, _), _| has_tile(tiles, *tile as u32));
+    }
+
+    pub fn set_phases(&self, phases: BTreeMap<u32, DisplayPhase>) {
+        self.lock().phases = phases;
     }
 
     /// The server at an address cannot draw a tile.
     pub fn add_unfit(&self, tile: usize, address: String) {
-        let mut lost = self.lock();
+        let unfit = &mut self.lock().unfit;
         let key = (tile, address);
-        if lost.unfit.len() < UNFIT_MAX || lost.unfit.contains_key(&key) {
-            let times = lost.unfit.entry(key).or_default();
+        if unfit.len() < UNFIT_MAX || unfit.contains_key(&key) {
+            let times = unfit.entry(key).or_default();
             *times = times.wrapping_add(1);
         }
     }
 
-    pub fn now(&self) -> Lost {
+    pub fn now(&self) -> Reported {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lost> {
+    fn lock(&self) -> MutexGuard<'_, Reported> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -238,7 +245,8 @@ impl Match {
     /// Where programs cannot connect.
     pub fn failover(&mut self, run_dir: &Path) -> Result<Option<Failover>, Error> {
         let successors = self.successors.take();
-        let listen = |successors| Failover::listen(run_dir, self.shared.lost.clone(), successors);
+        let listen =
+            |successors| Failover::listen(run_dir, self.shared.reports.clone(), successors);
         successors.map(listen).transpose()
     }
 }
@@ -283,19 +291,23 @@ impl Member {
         const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
         let mut said = Instant::now();
-        let mut told = Lost::default();
+        let mut told = Reported::default();
         while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE_TIMEOUT {
-            let lost = self.shared.lost.now();
-            if told.tiles != lost.tiles {
-                link.say(&ToMothership::Holes(lost.tiles))?;
+            let reported = self.shared.reports.now();
+            if told.tiles != reported.tiles {
+                link.say(&ToMothership::Holes(reported.tiles))?;
             }
-            for (key, times) in &lost.unfit {
+            for (key, times) in &reported.unfit {
                 if told.unfit.get(key) != Some(times) {
                     let (tile, address) = (key.0 as u32, key.1.clone());
                     link.say(&ToMothership::Unfit { tile, address })?;
                 }
             }
-            told = lost;
+            if told.phases != reported.phases {
+                let phases = reported.phases.clone().into_iter().collect();
+                link.say(&ToMothership::Phases(phases))?;
+            }
+            told = reported;
             match link.recv(STOP_CHECK_INTERVAL)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {

@@ -1,4 +1,5 @@
-//! Passes on between the mothership and the programs of a run what they say about lost servers.
+//! Passes on between the mothership and the programs of a run what they say about tiles and lost
+//! servers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,8 @@ use std::time::Duration;
 use mgn_fabric::{Address, Config, Incoming, Listener, Receiver, Sender, Transport};
 use mgn_wire::failover::{decode, encode, Assignment, FromProgram, OPENING, SOCKET};
 
-use crate::ask::{LostTiles, TileServer};
+use crate::ask::{TileReports, TileServer};
+use crate::protocol::DisplayPhase;
 use crate::Error;
 
 /// How long the thread that listens may stay after the end of the run.
@@ -33,7 +35,7 @@ pub struct Failover {
 }
 
 struct Shared {
-    lost: LostTiles,
+    reports: TileReports,
     state: Mutex<State>,
 }
 
@@ -54,22 +56,24 @@ struct Program {
     sender: Option<Arc<Sender>>,
     /// Its tiles without a renderer, a bit each.
     lost: u64,
+    /// The displays of its genlocked tiles.
+    phases: BTreeMap<u32, DisplayPhase>,
 }
 
 impl Failover {
     /// Lets programs connect in the directory of their run. What they say becomes known to the
-    /// mothership through `lost`; `successors` are the servers that it names.
+    /// mothership through `reports`; `successors` are the servers that it names.
     ///
     /// # Errors
     /// Where no socket can be made there, or no thread.
     pub(crate) fn listen(
         run_dir: &Path,
-        lost: LostTiles,
+        reports: TileReports,
         successors: mpsc::Receiver<(usize, TileServer)>,
     ) -> Result<Failover, Error> {
         let listener = Listener::bind(&Address::Unix(run_dir.join(SOCKET)), None)?;
         let shared = Arc::new(Shared {
-            lost,
+            reports,
             state: Mutex::default(),
         });
         let follower = shared.clone();
@@ -164,6 +168,7 @@ impl Shared {
             outbox,
             sender: None,
             lost: 0,
+            phases: BTreeMap::new(),
         };
         state.programs.insert(number, program);
         drop(state);
@@ -234,8 +239,11 @@ impl Shared {
             match message {
                 FromProgram::Lost { tile } => program.lost |= 1 << tile,
                 FromProgram::Settled { tile } => program.lost &= !(1 << tile),
+                FromProgram::Phase { tile, error, late } => {
+                    program.phases.insert(tile, DisplayPhase { error, late });
+                }
                 FromProgram::Unfit { tile, address } => {
-                    self.lost.add_unfit(tile as usize, address);
+                    self.reports.add_unfit(tile as usize, address);
                 }
             }
             self.report(&state);
@@ -251,7 +259,10 @@ impl Shared {
 
     fn report(&self, state: &State) {
         let lost = state.programs.values().map(|program| program.lost);
-        self.lost.set(lost.fold(0, |all, tiles| all | tiles));
+        self.reports.set(lost.fold(0, |all, tiles| all | tiles));
+        let phases = state.programs.values().flat_map(|program| &program.phases);
+        self.reports
+            .set_phases(phases.map(|(tile, phase)| (*tile, *phase)).collect());
     }
 }
 
@@ -265,7 +276,7 @@ mod tests {
 
     struct Run {
         folder: tempfile::TempDir,
-        lost: LostTiles,
+        reports: TileReports,
         mothership: mpsc::Sender<(usize, TileServer)>,
         failover: Failover,
     }
@@ -273,12 +284,12 @@ mod tests {
     impl Run {
         fn new() -> Run {
             let folder = tempfile::tempdir().unwrap();
-            let lost = LostTiles::default();
+            let reports = TileReports::default();
             let (mothership, successors) = mpsc::channel();
-            let failover = Failover::listen(folder.path(), lost.clone(), successors).unwrap();
+            let failover = Failover::listen(folder.path(), reports.clone(), successors).unwrap();
             Run {
                 folder,
-                lost,
+                reports,
                 mothership,
                 failover,
             }
@@ -297,8 +308,8 @@ mod tests {
 
         fn awaits_lost(&self, wanted: u64) {
             let limit = Instant::now() + TIMEOUT;
-            while self.lost.now().tiles != wanted {
-                assert!(Instant::now() < limit, "{:#x}", self.lost.now().tiles);
+            while self.reports.now().tiles != wanted {
+                assert!(Instant::now() < limit, "{:#x}", self.reports.now().tiles);
                 thread::sleep(Duration::from_millis(2));
             }
         }
@@ -333,13 +344,24 @@ mod tests {
         say(&second, FromProgram::Unfit { tile: 3, address });
         say(&second, FromProgram::Lost { tile: 0 });
         run.awaits_lost(0b1001);
-        let unfit = run.lost.now().unfit;
+        let unfit = run.reports.now().unfit;
         assert_eq!(unfit, [((3, "unix:@b".to_string()), 1)].into());
         say(&first, FromProgram::Settled { tile: 3 });
         run.awaits_lost(0b1);
-        assert_eq!(run.lost.now().unfit, [].into());
+        assert_eq!(run.reports.now().unfit, [].into());
+        let phase = DisplayPhase {
+            error: Some(-5),
+            late: 1,
+        };
+        let DisplayPhase { error, late } = phase;
+        let tile = 4;
+        say(&second, FromProgram::Phase { tile, error, late });
+        say(&second, FromProgram::Lost { tile: 1 });
+        run.awaits_lost(0b11);
+        assert_eq!(run.reports.now().phases, [(4, phase)].into());
         drop((second, from_second));
         run.awaits_lost(0);
+        assert_eq!(run.reports.now().phases, [].into());
     }
 
     #[test]

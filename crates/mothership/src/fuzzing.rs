@@ -122,6 +122,13 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             whereabouts,
         })),
         ToMothership::Holes(0b11),
+        ToMothership::Phases(vec![(
+            1,
+            DisplayPhase {
+                error: Some(-7),
+                late: 3,
+            },
+        )]),
         ToMothership::Unfit {
             tile: 1,
             address: "unix:@b".into(),

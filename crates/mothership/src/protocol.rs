@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -44,6 +44,8 @@ pub enum ToMothership {
         tile: u32,
         address: String,
     },
+    /// The displays of a client's genlocked tiles, by the number of the tile.
+    Phases(Vec<(u32, DisplayPhase)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,6 +83,16 @@ pub enum FromMothership {
     Forbidden(String),
 }
 
+/// What is known of the display of a genlocked tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisplayPhase {
+    /// How much later than the reference's it refreshes, in ns; negative: earlier. None if its
+    /// vertical blanks are not known.
+    pub error: Option<i64>,
+    /// How many frames have appeared later than planned.
+    pub late: u32,
+}
+
 /// Whether `tiles`, a bit each, as in [`ToMothership::Holes`], contain a tile. None has a number
 /// from 64 on.
 pub(crate) fn has_tile(tiles: u64, tile: u32) -> bool {
@@ -101,7 +113,8 @@ impl ToMothership {
             | ToMothership::Sessions(_)
             | ToMothership::Drawn(_)
             | ToMothership::Holes(_)
-            | ToMothership::Unfit { .. } => return None,
+            | ToMothership::Unfit { .. }
+            | ToMothership::Phases(_) => return None,
         })
     }
 }

@@ -4,7 +4,7 @@
 use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::TransportKind;
+use crate::protocol::{DisplayPhase, TransportKind};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
@@ -69,6 +69,8 @@ pub struct TileStatus {
     pub server_on_line: bool,
     pub transport: TransportKind,
     pub address: String,
+    /// If the wall is genlocked and the tile is shown on a display.
+    pub genlock: Option<DisplayPhase>,
 }
 
 impl Status {
@@ -88,7 +90,7 @@ impl Status {
             "no sessions",
         );
         text += &table(
-            "CLIENT|PROCESS|HOST|FOR|WANTS|TILE|DRAWN BY|FRAMES/S|MB/S",
+            "CLIENT|PROCESS|HOST|FOR|WANTS|TILE|DRAWN BY|FRAMES/S|MB/S|PHASE|LATE",
             self.clients.iter().flat_map(ClientStatus::rows).collect(),
             "no clients",
         );
@@ -159,7 +161,13 @@ impl ClientStatus {
         ];
         let tiles = self.tiles.iter().map(|tile| {
             let mut row = vec![String::new(); 5];
-            row.extend([tile.tile.clone(), tile.describe()]);
+            row.extend([
+                tile.tile.clone(),
+                tile.describe(),
+                String::new(),
+                String::new(),
+            ]);
+            row.extend(tile.genlock.map(phase).into_iter().flatten());
             row
         });
         std::iter::once(whole).chain(tiles).collect()
@@ -179,6 +187,15 @@ impl TileStatus {
         };
         format!("{} by {transport} at {}{gone}", self.server, self.address)
     }
+}
+
+/// The phase error of a display, and how many frames were late.
+fn phase(phase: DisplayPhase) -> [String; 2] {
+    let error = match phase.error {
+        Some(error) => format!("{:+.2} ms", error as f64 / 1e6),
+        None => "unknown".into(),
+    };
+    [error, phase.late.to_string()]
 }
 
 /// Frames and megabytes a second.
@@ -237,6 +254,10 @@ mod tests {
             server_on_line: false,
             transport: TransportKind::Tcp,
             address: "tcp:wall1:7611".into(),
+            genlock: Some(DisplayPhase {
+                error: Some(-1_250_000),
+                late: 2,
+            }),
         };
         let client = ClientStatus {
             program: "gears".into(),
@@ -266,7 +287,7 @@ mod tests {
         has("right absent: it has not registered yet");
         has("left gears, process 7, tile 1 60.0 1.23");
         has("gears 7 desk 10 min 2x1 60.0 1.23");
-        has("0,0 left by tcp at tcp:wall1:7611, which is no longer registered");
+        has("0,0 left by tcp at tcp:wall1:7611, which is no longer registered -1.25 ms 2");
         // The text of each column begins below its title.
         let column = |word: &str| text.lines().find_map(|line| line.find(word)).unwrap();
         assert_eq!(column("SESSION OF"), column("gears, process 7"));

@@ -24,6 +24,7 @@ const ATTACHED_MAX: usize = 8;
 /// errors and events. Windows share one.
 pub struct XDisplay {
     pub(crate) connection: RustConnection,
+    name: String,
     screen: usize,
     shared: Mutex<Shared>,
 }
@@ -70,15 +71,17 @@ impl XDisplay {
     /// # Errors
     /// [`Error::NoDisplay`].
     pub fn connect(name: Option<&str>) -> Result<XDisplay, Error> {
-        let (connection, screen) = x11rb::connect(name).map_err(|error| Error::NoDisplay {
-            display: name
-                .map(str::to_owned)
+        let said = || {
+            name.map(str::to_owned)
                 .or_else(|| std::env::var("DISPLAY").ok())
-                .unwrap_or_else(|| "(DISPLAY is not set)".into()),
+        };
+        let (connection, screen) = x11rb::connect(name).map_err(|error| Error::NoDisplay {
+            display: said().unwrap_or_else(|| "(DISPLAY is not set)".into()),
             why: error.to_string(),
         })?;
         Ok(XDisplay {
             connection,
+            name: said().unwrap_or_default(),
             screen,
             shared: Mutex::default(),
         })
@@ -272,6 +275,22 @@ impl XDisplay {
     }
 
     /// Waits until the X server has done all that was asked of it.
+    /// The error of a request for a window or a picture of our own.
+    pub(crate) fn no_window(&self, error: ReplyError) -> Error {
+        match error {
+            ReplyError::ConnectionError(error) => lost(error),
+            error => Error::NoWindow {
+                display: self.name.clone(),
+                why: error.to_string(),
+            },
+        }
+    }
+
+    /// Sends the requests that are still held back.
+    pub(crate) fn flush(&self) -> Result<(), Error> {
+        self.connection.flush().map_err(lost)
+    }
+
     pub(crate) fn sync(&self) -> Result<(), Error> {
         let cookie = self.connection.get_input_focus().map_err(lost)?;
         cookie

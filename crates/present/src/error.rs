@@ -23,6 +23,8 @@ pub enum Error {
     TooLarge { width: u32, height: u32 },
     #[error("the X server {display} cannot create a window: {why}")]
     NoWindow { display: String, why: String },
+    #[error("the X server {display} has no extension Present, which genlock needs; remove genlock from the wall, or use another X server")]
+    NoVblanks { display: String },
     #[error("the connection to the X server is lost: {0}")]
     DisplayLost(String),
     #[error("the X server refuses to draw into window {window:#x}: {why}")]

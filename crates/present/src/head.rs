@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mgn_wall::DisplayPosition;
 use x11rb::connection::Connection as _;
-use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
     BackingStore, ConnectionExt as _, CreateWindowAux, EventMask, WindowClass,
 };
@@ -18,8 +17,8 @@ use crate::{Error, Picture, Target, Window, XDisplay};
 /// away when this is dropped.
 #[derive(Debug)]
 pub struct Head {
-    display: Arc<XDisplay>,
-    id: u32,
+    pub(crate) display: Arc<XDisplay>,
+    pub(crate) id: u32,
     window: Window,
 }
 
@@ -35,8 +34,7 @@ impl Head {
         (width, height): (u32, u32),
         title: &str,
     ) -> Result<Head, Error> {
-        let name = display;
-        let display = Arc::new(XDisplay::connect(Some(name))?);
+        let display = Arc::new(XDisplay::connect(Some(display))?);
         let screen = display.root();
         let (x, y, width, height) = match place {
             DisplayPosition::Fullscreen => (0, 0, screen.width_in_pixels, screen.height_in_pixels),
@@ -49,13 +47,7 @@ impl Head {
                 (limit(x), limit(y), wide, high)
             }
         };
-        let no_window = |error| match error {
-            ReplyError::ConnectionError(error) => lost(error),
-            error => Error::NoWindow {
-                display: name.into(),
-                why: error.to_string(),
-            },
-        };
+        let no_window = |error| display.no_window(error);
         let x11 = &display.connection;
         let id = display.new_id()?;
         let looks = CreateWindowAux::new()

@@ -1,14 +1,16 @@
 //! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`],
-//! [`Pane`]), or into image files ([`Saver`]).
+//! [`GenlockedHead`], [`Pane`]), or into image files ([`Saver`]).
 //!
-//! All are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
+//! All but [`GenlockedHead`] are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
 //! its memory may be used again.
 #![forbid(unsafe_code)]
 
+mod canvas;
 mod display;
 pub mod encoding;
 mod error;
 mod files;
+mod genlocked;
 mod head;
 mod jpeg;
 mod pane;
@@ -23,6 +25,7 @@ mod window_tests;
 pub use display::{DisplayInfo, XDisplay};
 pub use error::Error;
 pub use files::{FileFormat, Saver};
+pub use genlocked::GenlockedHead;
 pub use head::Head;
 pub use jpeg::jpeg;
 pub use pane::Pane;

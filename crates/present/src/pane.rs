@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mgn_sys::signals::NoPipeSignal;
 use x11rb::connection::Connection as _;
-use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux,
     ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Screen, WindowClass,
@@ -12,9 +11,10 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::Event;
 use x11rb::wrapper::ConnectionExt as _;
 
+use crate::canvas::Canvas;
 use crate::display::lost;
 use crate::error::HEAD_MAX;
-use crate::{Error, Picture, Target, Window, XDisplay};
+use crate::{Error, Picture, Target, XDisplay};
 
 /// A window for the pictures of one program. It opens with the first picture, in its size, and
 /// takes the size of each picture that has another one. If the user makes it larger or smaller, the
@@ -26,7 +26,6 @@ use crate::{Error, Picture, Target, Window, XDisplay};
 #[derive(Debug)]
 pub struct Pane {
     pub(crate) display: Arc<XDisplay>,
-    name: String,
     title: String,
     /// WM_PROTOCOLS and WM_DELETE_WINDOW: how window managers close windows.
     protocols: u32,
@@ -45,24 +44,12 @@ struct Open {
     canvas: Canvas,
 }
 
-/// Where the X server keeps the picture.
-#[derive(Debug)]
-struct Canvas {
-    pixmap: u32,
-    size: (u16, u16),
-    target: Window,
-}
-
 impl Pane {
     /// Connects to the X server `display`, or to that of `DISPLAY`.
     ///
     /// # Errors
     /// [`Error::NoDisplay`], [`Error::DisplayLost`].
     pub fn open(display: Option<&str>, title: &str) -> Result<Pane, Error> {
-        let name = match display {
-            Some(name) => name.to_owned(),
-            None => std::env::var("DISPLAY").unwrap_or_default(),
-        };
         let _guard = NoPipeSignal::block();
         let display = Arc::new(XDisplay::connect(display)?);
         let [protocols, delete] = [
@@ -71,7 +58,6 @@ impl Pane {
         ];
         Ok(Pane {
             display,
-            name,
             title: title.to_owned(),
             protocols,
             delete,
@@ -124,15 +110,11 @@ impl Pane {
         let Some(open) = self.open.take() else {
             return;
         };
-        let Open { outer, canvas, .. } = open;
-        let connection = &self.display.connection;
         // Without a connection they have gone already.
-        if let Ok(cookie) = connection.free_pixmap(canvas.pixmap) {
+        if let Ok(cookie) = self.display.connection.destroy_window(open.outer) {
             cookie.ignore_error();
         }
-        if let Ok(cookie) = connection.destroy_window(outer) {
-            cookie.ignore_error();
-        }
+        drop(open);
         let _ = self.display.sync();
     }
 
@@ -157,10 +139,12 @@ impl Pane {
             delete,
         );
         told.map_err(lost)?.ignore_error();
-        let canvas = self.canvas(size)?;
+        let canvas = Canvas::new(&self.display, size)?;
         for window in [inner, outer] {
             let mapped = connection.map_window(window).map_err(lost)?;
-            mapped.check().map_err(|error| self.refused(error))?;
+            mapped
+                .check()
+                .map_err(|error| self.display.no_window(error))?;
         }
         Ok(Open {
             outer,
@@ -197,48 +181,15 @@ impl Pane {
         );
         made.map_err(lost)?
             .check()
-            .map_err(|error| self.refused(error))?;
+            .map_err(|error| self.display.no_window(error))?;
         Ok(id)
-    }
-
-    fn canvas(&self, size: (u16, u16)) -> Result<Canvas, Error> {
-        let screen = self.display.root();
-        let (depth, visual) = (screen.root_depth, screen.root_visual);
-        let pixmap = self.display.new_id()?;
-        let made =
-            self.display
-                .connection
-                .create_pixmap(depth, pixmap, screen.root, size.0, size.1);
-        made.map_err(lost)?
-            .check()
-            .map_err(|error| self.refused(error))?;
-        Ok(Canvas {
-            pixmap,
-            size,
-            target: Window::on_pixmap(&self.display, pixmap, depth, visual)?,
-        })
-    }
-
-    fn refused(&self, error: ReplyError) -> Error {
-        match error {
-            ReplyError::ConnectionError(error) => lost(error),
-            error => Error::NoWindow {
-                display: self.name.clone(),
-                why: error.to_string(),
-            },
-        }
     }
 
     fn put(&self, open: &mut Open, size: (u16, u16), picture: &Picture<'_>) -> Result<(), Error> {
         if open.canvas.size != size {
             self.resize(open, size)?;
         }
-        open.canvas.target.show(&Picture {
-            x: 0,
-            y: 0,
-            segment: None,
-            ..*picture
-        })?;
+        open.canvas.draw(picture)?;
         let connection = &self.display.connection;
         // Said again for each picture: an X server may copy a background when it is set. Errors are
         // of a window that was destroyed, of which there is an event, too.
@@ -252,7 +203,7 @@ impl Pane {
 
     /// Gives the window the size of the next picture.
     fn resize(&self, open: &mut Open, (width, height): (u16, u16)) -> Result<(), Error> {
-        let canvas = self.canvas((width, height))?;
+        let canvas = Canvas::new(&self.display, (width, height))?;
         let connection = &self.display.connection;
         let size = ConfigureWindowAux::new()
             .width(u32::from(width))
@@ -261,9 +212,7 @@ impl Pane {
             let configured = connection.configure_window(window, &size);
             configured.map_err(lost)?.ignore_error();
         }
-        let old = std::mem::replace(&mut open.canvas, canvas);
-        let freed = connection.free_pixmap(old.pixmap).map_err(lost)?;
-        freed.ignore_error();
+        open.canvas = canvas;
         Ok(())
     }
 }

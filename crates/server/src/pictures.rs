@@ -5,7 +5,7 @@ use crate::tile::{Kept, Part, Screens, SharedScreens};
 use crate::watchdog::Activity;
 use mgn_fabric::{Reservation, Sender};
 use mgn_render::{Pictures, Room};
-use mgn_wire::frames::{want, Encoding, Header, Kind, Release, HEADER};
+use mgn_wire::frames::{want, Encoding, Header, Kind, HEADER};
 use mgn_wire::{End, Fault};
 use std::any::Any;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
@@ -133,12 +133,12 @@ impl FramesSlot {
         let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
         let session = shown.session;
         let connection = self.lock().connection.clone();
-        let notify = move |Release { surface, frame }| {
-            let header = Header::plain(Kind::Shown, surface, frame);
+        let notify = move |header: Header, payload: &[u8]| {
+            let message = [&header.encode()[..], payload].concat();
             // A client that is gone waits for nothing.
             let _ = connection
                 .as_ref()
-                .map(|connection| connection.sender.send(&header.encode()));
+                .map(|connection| connection.sender.send(&message));
         };
         // Without the thread nothing is shown, which ends the session when enough is kept.
         let _ = thread::Builder::new()

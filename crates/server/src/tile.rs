@@ -5,10 +5,11 @@ use crate::answers::gone;
 use crate::broker::{Broker, Connector};
 use crate::watchdog::Activity;
 use mgn_fabric::{Address, Error, Receiver};
-use mgn_present::{scale, FileFormat, Head, Picture, Saver};
+use mgn_present::{scale, FileFormat, GenlockedHead, Head, Picture, Saver};
+use mgn_sys::clock::monotonic;
 use mgn_viewer::{Counters, Feed};
 use mgn_wall::{Rect, Target, Wall};
-use mgn_wire::frames::{Header, Release};
+use mgn_wire::frames::{Clocks, Header, Instruction, Kind, Release};
 use mgn_wire::hello::Shown;
 use mgn_wire::Fault;
 use std::collections::VecDeque;
@@ -291,6 +292,8 @@ pub(crate) struct Screens {
     wall: Wall,
     /// Windows and files.
     targets: Vec<Box<dyn mgn_present::Target>>,
+    /// The window, if the wall is genlocked.
+    genlocked: Option<GenlockedHead>,
     feeds: Vec<Feed>,
     /// The pixels that the tile shows now, and the part of the window that they cover.
     canvas: Vec<u8>,
@@ -321,6 +324,7 @@ impl Screens {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
         let mut feeds = Vec::new();
+        let mut genlocked = None;
         let [own] = &wall.tiles[..] else {
             return Err("a server shows one tile of a wall".into());
         };
@@ -342,8 +346,13 @@ impl Screens {
                 Target::Window { display, place } => {
                     let size = (rect.width, rect.height);
                     let title = format!("{}: {name}", wall.name);
-                    let head = Head::open(display, *place, size, &title).map_err(failed)?;
-                    targets.push(Box::new(head));
+                    if wall.genlock {
+                        let head = GenlockedHead::open(display, *place, size, &title);
+                        genlocked = Some(head.map_err(failed)?);
+                    } else {
+                        let head = Head::open(display, *place, size, &title).map_err(failed)?;
+                        targets.push(Box::new(head));
+                    }
                 }
                 Target::Files(folder) => {
                     let Some(place) = folder_of(folder, name) else {
@@ -363,6 +372,7 @@ impl Screens {
         Ok(Screens {
             wall,
             targets,
+            genlocked,
             feeds,
             canvas: Vec::new(),
             shown: Rect::default(),
@@ -392,43 +402,59 @@ impl Screens {
         session: u64,
         kept: &Kept,
         mut releases: Receiver,
-        notify: impl Fn(Release),
+        notify: impl Fn(Header, &[u8]),
         activity: &Activity,
     ) {
-        let look = match screens.lock().targets.is_empty() {
+        let look = match screens.lock().has_no_places() {
             true => FIGURES_EVERY,
             false => EXPOSED_EVERY,
         };
         let mut counted = Instant::now();
         let mut said = Vec::new();
+        let invalid = || Fault::refused("it sent an invalid message on its frames connection");
         let why = loop {
-            let release = match releases.recv(Some(look)) {
+            let instruction = match releases.recv(Some(look)) {
                 Ok(Some(message)) => {
                     said.clear();
                     message.copy_range(0, message.len(), &mut said);
-                    match Release::merged(&said) {
-                        Some((release, [])) => Some(release),
-                        Some((release, pixels)) if kept.merge(release, pixels) => continue,
-                        _ => {
-                            break Fault::refused(
-                                "it sent an invalid message on its frames connection",
-                            )
-                        }
+                    match Instruction::decode(&said) {
+                        None => break invalid(),
+                        instruction => instruction,
                     }
                 }
                 Ok(None) => None,
                 Err(error) => break gone(&error),
             };
-            if let Some(release) = release {
-                if let Some(part) = kept.take(release) {
-                    let memory = screens.lock().show(session, part);
-                    kept.give_back(memory);
+            let mut has_shown = false;
+            match instruction {
+                Some(Instruction::Show { frame, vblank }) => {
+                    if let Some(part) = kept.take(frame) {
+                        let memory = screens.lock().show(session, part, vblank);
+                        kept.give_back(memory);
+                    }
+                    let shown = Header::plain(Kind::Shown, frame.surface, frame.frame);
+                    notify(shown, &[]);
+                    has_shown = true;
                 }
-                notify(release);
+                Some(Instruction::Merge { frame, pixels }) => match kept.merge(frame, pixels) {
+                    true => continue,
+                    false => break invalid(),
+                },
+                Some(Instruction::Clocks { asked }) => {
+                    let received = monotonic();
+                    let clocks = screens.lock().clocks(asked, received).encode();
+                    let header = Header {
+                        payload: clocks.len() as u32,
+                        ..Header::plain(Kind::Clocks, 0, 0)
+                    };
+                    notify(header, &clocks);
+                    continue;
+                }
+                None => {}
             }
             let mut screens = screens.lock();
             screens.show_again();
-            if release.is_some() || counted.elapsed() >= FIGURES_EVERY {
+            if has_shown || counted.elapsed() >= FIGURES_EVERY {
                 counted = Instant::now();
                 if [0, session].contains(&screens.source.0) {
                     screens.count(activity);
@@ -439,7 +465,7 @@ impl Screens {
     }
 
     /// Returns the picture's memory, or other.
-    fn show(&mut self, session: u64, part: Part) -> Vec<u8> {
+    fn show(&mut self, session: u64, part: Part, vblank: Option<u64>) -> Vec<u8> {
         // Clients of a window have their pictures shown independently of each other.
         if part.number < self.newest {
             return part.pixels;
@@ -474,10 +500,10 @@ impl Screens {
             complain(feed.show_part(&whole, shown));
         }
         let there = self.size_there();
-        if there != size && !self.targets.is_empty() {
+        if there != size && !self.has_no_places() {
             scale(&self.canvas, size, there, &mut self.scaled);
         }
-        self.put(frame, |_| true);
+        self.put(frame, vblank);
         memory
     }
 
@@ -485,7 +511,38 @@ impl Screens {
     fn show_again(&mut self) {
         if !self.shown.is_empty() {
             let frame = self.last.wrapping_sub(self.before);
-            self.put(frame, |target| target.is_exposed());
+            self.put_to(frame, |target| target.is_exposed());
+            let is_exposed = self.genlocked.as_mut().map(GenlockedHead::is_exposed);
+            match is_exposed {
+                Some(Ok(true)) => self.put_genlocked(frame, None),
+                Some(Err(error)) => self.give_up_genlocked(&error),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it is shown neither in windows nor in files.
+    fn has_no_places(&self) -> bool {
+        self.targets.is_empty() && self.genlocked.is_none()
+    }
+
+    /// Says what the time is here, for a question of the client that came at a moment.
+    fn clocks(&mut self, asked: i64, received: i64) -> Clocks {
+        let clock = self.genlocked.as_mut().map(GenlockedHead::clock);
+        let (vblank, late) = match clock {
+            Some(Ok(clock)) => clock,
+            Some(Err(error)) => {
+                self.give_up_genlocked(&error);
+                (None, 0)
+            }
+            None => (None, 0),
+        };
+        Clocks {
+            asked,
+            received,
+            answered: monotonic(),
+            vblank,
+            late,
         }
     }
 
@@ -495,11 +552,42 @@ impl Screens {
         self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size)
     }
 
+    /// Puts what the tile shows to all its windows and files.
+    fn put(&mut self, frame: u64, vblank: Option<u64>) {
+        self.put_genlocked(frame, vblank);
+        self.put_to(frame, |_| true);
+    }
+
+    fn put_genlocked(&mut self, frame: u64, vblank: Option<u64>) {
+        let Some(mut head) = self.genlocked.take() else {
+            return;
+        };
+        match head.show_at(&self.picture(frame), vblank) {
+            Ok(()) => self.genlocked = Some(head),
+            Err(error) => self.give_up_genlocked(&error),
+        }
+    }
+
+    /// It is shown in the window no more.
+    fn give_up_genlocked(&mut self, error: &mgn_present::Error) {
+        tracing::warn!("{error}");
+        self.genlocked = None;
+    }
+
     /// Puts what the tile shows to those of its windows and files that are meant.
-    fn put(&mut self, frame: u64, is_meant: impl Fn(&mut dyn mgn_present::Target) -> bool) {
+    fn put_to(&mut self, frame: u64, is_meant: impl Fn(&mut dyn mgn_present::Target) -> bool) {
+        let mut targets = std::mem::take(&mut self.targets);
+        let picture = self.picture(frame);
+        // One that fails is shown at no more.
+        targets.retain_mut(|target| !is_meant(target.as_mut()) || complain(target.show(&picture)));
+        self.targets = targets;
+    }
+
+    /// What the tile shows.
+    fn picture(&self, frame: u64) -> Picture<'_> {
         let (width, height) = self.size_there();
         let is_scaled = (width, height) != (self.shown.width, self.shown.height);
-        let picture = Picture {
+        Picture {
             x: 0,
             y: 0,
             width,
@@ -513,10 +601,7 @@ impl Screens {
             segment: None,
             surface: if self.of_window { 0 } else { self.source.1 },
             frame: if self.of_window { self.last } else { frame },
-        };
-        // One that fails is shown at no more.
-        self.targets
-            .retain_mut(|target| !is_meant(target.as_mut()) || complain(target.show(&picture)));
+        }
     }
 
     /// Brings what the tile shows up to date.
@@ -582,7 +667,6 @@ pub(crate) fn host_name() -> String {
 mod tests {
     use super::*;
     use mgn_wall::{Fit, Tile};
-    use mgn_wire::frames::Kind;
     use std::os::unix::net::UnixStream;
 
     fn part(frame: u32, [x, y, width, height]: [u32; 4]) -> Part {
@@ -614,6 +698,7 @@ mod tests {
             fit: Fit::OneToOne,
             windows: Default::default(),
             tiling: Default::default(),
+            genlock: false,
             tiles: vec![tile],
         };
         Shown { wall, tile: 0 }
@@ -665,8 +750,8 @@ mod tests {
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
         let mut screens = Screens::open(shown(Vec::new()), &ALL, &connector()).unwrap();
-        screens.show(1, part(1, [4, 0, 4, 4]));
-        screens.show(1, part(2, [0, 1, 5, 2]));
+        screens.show(1, part(1, [4, 0, 4, 4]), None);
+        screens.show(1, part(2, [0, 1, 5, 2]), None);
         let first = |n: usize| screens.canvas[n * 4];
         let all: Vec<u8> = (0..16).map(first).collect();
         let expected = [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1];
@@ -685,7 +770,7 @@ mod tests {
         assert!(said.contains("the same wall"), "{said}");
         let mut screens = first.lock();
         for (session, frame) in [(1, 1), (1, 2), (2, 7), (1, 3), (1, 4)] {
-            screens.show(session, part(frame, [4, 0, 4, 4]));
+            screens.show(session, part(frame, [4, 0, 4, 4]), None);
         }
         assert_eq!(screens.last, 5);
         // One that was drawn before what is shown is not shown any more.
@@ -694,7 +779,7 @@ mod tests {
                 number,
                 ..part(number as u32, [4, 0, 4, 4])
             };
-            screens.show(2, part);
+            screens.show(2, part, None);
             assert_eq!(screens.canvas[0] == number as u8, shows);
         }
         drop(screens);

@@ -8,7 +8,7 @@ mod support;
 
 use mgn_fabric::{Error, Transport};
 use mgn_wall::{Target, Wall};
-use mgn_wire::frames::{want, Header, Kind, Release};
+use mgn_wire::frames::{want, Header, Instruction, Kind, Release};
 use std::fs;
 use std::io::{BufReader, Read};
 use std::net::TcpListener;
@@ -31,10 +31,15 @@ fn swap(client: &Client, frame: u32) {
     });
 }
 
+fn show(frame: Release) -> Vec<u8> {
+    let vblank = None;
+    Instruction::Show { frame, vblank }.encode()
+}
+
 /// Lets a frame be shown, if it was kept, and waits until it is.
 fn release(client: &mut Client, surface: u32, frame: u32) {
     let release = Release { surface, frame };
-    client.frames_sender.send(&release.encode()).unwrap();
+    client.frames_sender.send(&show(release)).unwrap();
     let shown = client.frame().0;
     assert_eq!(shown, Header::plain(Kind::Shown, surface, frame));
 }
@@ -86,7 +91,7 @@ fn a_tile_is_shown_when_the_client_says_so() {
                 surface: 1,
                 frame: done,
             };
-            client.frames_sender.send(&release.encode()).unwrap();
+            client.frames_sender.send(&show(release)).unwrap();
         } else {
             shown += 1;
             assert_eq!(header, Header::plain(Kind::Shown, 1, shown));
@@ -123,8 +128,8 @@ fn composited_pixels_are_shown_instead_of_those_that_were_drawn() {
         assert!(header.kept && pixels.len() == 64 * 48 * 4);
     }
     let merged = |frame: u32, pixels: &[u8]| {
-        let release = Release { surface: 1, frame };
-        [&release.encode()[..], pixels].concat()
+        let frame = Release { surface: 1, frame };
+        Instruction::Merge { frame, pixels }.encode()
     };
     let all = [9, 90, 200, 255].repeat(64 * 48);
     for part in [&all[..5001], &all[5001..]] {

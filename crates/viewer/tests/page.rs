@@ -24,6 +24,7 @@ fn wall() -> Wall {
         fit: Fit::Scale,
         windows: Default::default(),
         tiling: Default::default(),
+        genlock: false,
         tiles: (0..4).map(tile).collect(),
     }
 }
@@ -310,6 +311,7 @@ fn a_window_is_shown_pixel_on_pixel_where_the_wall_wants_it_so() {
             fit: Fit::OneToOne,
             windows: Default::default(),
             tiling: Default::default(),
+            genlock: false,
             tiles: rects.into_iter().enumerate().map(tile_at).collect(),
         },
         "pixels",

@@ -145,6 +145,7 @@ mod tests {
             size,
             fit,
             tiling: Default::default(),
+            genlock: false,
             windows: Default::default(),
             tiles: rects.iter().enumerate().map(tile).collect(),
         }

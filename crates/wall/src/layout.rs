@@ -19,6 +19,9 @@ pub struct Wall {
     pub fit: Fit,
     #[serde(default)]
     pub tiling: Tiling,
+    /// Whether the displays on which servers show tiles show each frame at the same vertical blank.
+    #[serde(default)]
+    pub genlock: bool,
     /// Which of a program's windows go to it: all, where nothing is said.
     #[serde(default)]
     pub windows: Windows,
@@ -103,6 +106,12 @@ impl Tile {
         self.present != [Target::Program]
     }
 
+    /// How many windows its server shows it in.
+    pub fn windows(&self) -> usize {
+        let is_window = |target: &&Target| matches!(target, Target::Window { .. });
+        self.present.iter().filter(is_window).count()
+    }
+
     /// Which of several walls that show the same it is of.
     pub(crate) fn wall_number(&self) -> u32 {
         self.replica.as_ref().map_or(0, |replica| replica.number)
@@ -142,6 +151,8 @@ pub enum WallError {
     Grid(String),
     #[error("{0:?} is not a place where pictures can be shown; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
     Target(String),
+    #[error("the tile {0} is shown in several windows; with genlock, a tile can have only one")]
+    Windows(String),
     #[error("not a wall in JSON: {0}")]
     Json(String),
 }
@@ -166,6 +177,7 @@ impl Wall {
             size: (columns, rows),
             fit: Fit::Scale,
             tiling: Tiling::Auto,
+            genlock: false,
             windows: Windows::default(),
             tiles: (0..columns * rows).map(tile).collect(),
         })
@@ -211,6 +223,9 @@ impl Wall {
                 |other: &Tile| other.name == tile.name && other.wall_number() == tile.wall_number();
             if self.tiles[..n].iter().any(is_same) {
                 return Err(WallError::Twice(tile.name.clone()));
+            }
+            if self.genlock && tile.windows() > 1 {
+                return Err(WallError::Windows(tile.name.clone()));
             }
         }
         Ok(())

@@ -18,6 +18,7 @@ impl Wall {
         for (other, number) in others.into_iter().zip(1..) {
             let in_program = self.tiles.iter().any(Tile::is_in_program);
             self.name = format!("{}+{}", self.name, other.name);
+            self.genlock |= other.genlock;
             self.tiles.extend(other.tiles.into_iter().map(|mut tile| {
                 tile.present
                     .retain(|target| *target != Target::Program || !in_program);

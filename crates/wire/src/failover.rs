@@ -1,4 +1,4 @@
-//! Messages about lost render servers, between a program and the `mgn run` that started it.
+//! Messages about the tiles of a wall and their render servers, between a program and the `mgn run` that started it.
 //!
 //! The program connects to the socket [`SOCKET`] in the directory of the run, opening with
 //! [`OPENING`]. The answer to that is a list of [`Assignment`]s: the tiles that have had another
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub const SOCKET: &str = "failover";
 
 /// What a program opens its connection with. The number is the version of these messages.
-pub const OPENING: &[u8] = b"mgn failover 1";
+pub const OPENING: &[u8] = b"mgn failover 2";
 
 /// What a program says of a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,14 @@ pub enum FromProgram {
     Settled { tile: u32 },
     /// The server at an address cannot draw it.
     Unfit { tile: u32, address: String },
+    /// Its display is genlocked: it refreshes `error` ns later than that of the reference, or
+    /// earlier if this is negative, or its vertical blanks are not known; and `late` frames have
+    /// appeared later than planned.
+    Phase {
+        tile: u32,
+        error: Option<i64>,
+        late: u32,
+    },
 }
 
 impl FromProgram {
@@ -32,6 +40,7 @@ impl FromProgram {
         match self {
             FromProgram::Lost { tile }
             | FromProgram::Settled { tile }
+            | FromProgram::Phase { tile, .. }
             | FromProgram::Unfit { tile, .. } => *tile,
         }
     }

@@ -1,8 +1,7 @@
 //! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes,
-//! then pixels or text, or several headers of frames without pictures. From the client: a
-//! [`Release`], when all tiles of a wall have a frame that servers show, and have shown those
-//! before it. If the client has composited the frame, the pixels of the tile come first, in
-//! [`Release::merged`] messages.
+//! then pixels or text, or several headers of frames without pictures. From the client:
+//! [`Instruction`]s. It has a frame shown when all tiles of a wall have it that servers show, and
+//! have shown those before it. If it has composited the frame, the pixels of the tile come first.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -17,9 +16,11 @@ pub enum Kind {
     Picture,
     /// The session ends; why follows, an [`End`](crate::End).
     Ended,
-    /// The frame was released, and is now to be seen where the server shows its tile. Each release
-    /// is answered so.
+    /// The frame was to be shown, and is now to be seen where the server shows its tile, or will be
+    /// at its vertical blank. Each [`Instruction::Show`] is answered so.
     Shown,
+    /// The answer to [`Instruction::Clocks`], a [`Clocks`].
+    Clocks,
 }
 
 /// `want` of `mgnSwapBuffers` and its like: what a picture is for, as bits.
@@ -37,42 +38,150 @@ pub mod want {
     pub const DEPTH: u32 = 16;
 }
 
-/// A frame to show now, with all before it.
+/// A frame of a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
     pub surface: u32,
     pub frame: u32,
 }
 
-/// Bytes of a release.
-pub const RELEASE: usize = 8;
+/// A message of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instruction<'m> {
+    /// The frame is to be shown, with all before it: at once, or at the vertical blank of the
+    /// tile's display that has this number.
+    Show { frame: Release, vblank: Option<u64> },
+    /// These pixels replace the next ones of those that the server keeps of the frame: rows of the
+    /// same rectangle without gaps, 4 bytes a pixel. A message may end anywhere in them, and the
+    /// next one continues there.
+    Merge { frame: Release, pixels: &'m [u8] },
+    /// The server is to answer with a [`Clocks`]. `asked` is the time by the client's clock, in ns.
+    Clocks { asked: i64 },
+}
 
-impl Release {
-    pub fn encode(&self) -> [u8; RELEASE] {
-        let both = u64::from(self.frame) << 32 | u64::from(self.surface);
-        both.to_le_bytes()
+/// Bytes of an [`Instruction::Merge`] before its pixels.
+pub const MERGE_HEADER: usize = 12;
+
+const SHOW: u32 = 1;
+const SHOW_AT: u32 = 2;
+const MERGE: u32 = 3;
+const CLOCKS: u32 = 4;
+
+impl<'m> Instruction<'m> {
+    pub fn encode(&self) -> Vec<u8> {
+        let head = |kind: u32, Release { surface, frame }: Release| {
+            [kind, surface, frame].map(u32::to_le_bytes).concat()
+        };
+        match *self {
+            Instruction::Show {
+                frame,
+                vblank: None,
+            } => head(SHOW, frame),
+            Instruction::Show {
+                frame,
+                vblank: Some(vblank),
+            } => [head(SHOW_AT, frame), vblank.to_le_bytes().into()].concat(),
+            Instruction::Merge { frame, pixels } => [&head(MERGE, frame), pixels].concat(),
+            Instruction::Clocks { asked } => {
+                [&CLOCKS.to_le_bytes()[..], &asked.to_le_bytes()].concat()
+            }
+        }
     }
 
     /// None for other messages.
-    pub fn decode(message: &[u8]) -> Option<Release> {
-        let both = u64::from_le_bytes(message.try_into().ok()?);
-        Some(Release {
-            surface: both as u32,
-            frame: (both >> 32) as u32,
-        })
-    }
-
-    /// Splits a message into the frame that it is about and the pixels that follow. None for a
-    /// message that is too short.
-    ///
-    /// Without pixels, the frame is to be shown. Pixels replace those that the server keeps of the
-    /// frame, in their order: rows of the same rectangle without gaps, 4 bytes a pixel. A message
-    /// may end anywhere in them, and the next one continues there.
-    pub fn merged(message: &[u8]) -> Option<(Release, &[u8])> {
-        let (release, pixels) = message.split_at_checked(RELEASE)?;
-        Some((Release::decode(release)?, pixels))
+    pub fn decode(message: &'m [u8]) -> Option<Instruction<'m>> {
+        let (kind, rest) = message.split_first_chunk()?;
+        let kind = u32::from_le_bytes(*kind);
+        if kind == CLOCKS {
+            let asked = i64::from_le_bytes(rest.try_into().ok()?);
+            return Some(Instruction::Clocks { asked });
+        }
+        let (surface, rest) = rest.split_first_chunk()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        let frame = Release {
+            surface: u32::from_le_bytes(*surface),
+            frame: u32::from_le_bytes(*number),
+        };
+        let vblank = match kind {
+            MERGE => {
+                return Some(Instruction::Merge {
+                    frame,
+                    pixels: rest,
+                })
+            }
+            SHOW if rest.is_empty() => None,
+            SHOW_AT => Some(u64::from_le_bytes(rest.try_into().ok()?)),
+            _ => return None,
+        };
+        Some(Instruction::Show { frame, vblank })
     }
 }
+
+/// A vertical blank of a display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vblank {
+    /// Counted by the display.
+    pub number: u64,
+    /// When it was, by the server's clock, in ns.
+    pub time: i64,
+}
+
+/// The payload of a message of [`Kind::Clocks`]. Times are in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// As in the question.
+    pub asked: i64,
+    /// By the server's clock: when the question came, and when this was sent.
+    pub received: i64,
+    pub answered: i64,
+    /// The last vertical blank of the tile's display that is known; none if it has no such display.
+    pub vblank: Option<Vblank>,
+    /// How many frames were shown later than at the vertical blank that they were to be shown at.
+    pub late: u32,
+}
+
+/// Bytes of the payload.
+pub const CLOCKS_PAYLOAD: usize = 44;
+
+impl Clocks {
+    pub fn encode(&self) -> Vec<u8> {
+        let vblank = self.vblank.unwrap_or(NO_VBLANK);
+        let times = [self.asked, self.received, self.answered, vblank.time];
+        let mut bytes = times.map(i64::to_le_bytes).concat();
+        bytes.extend(vblank.number.to_le_bytes());
+        bytes.extend(self.late.to_le_bytes());
+        bytes
+    }
+
+    /// None for other messages.
+    pub fn decode(payload: &[u8]) -> Option<Clocks> {
+        let (times, late) = payload.split_last_chunk()?;
+        let mut words = times.chunks_exact(8);
+        let mut next = || Some(i64::from_le_bytes(words.next()?.try_into().ok()?));
+        let [asked, received, answered, time, number] =
+            [next()?, next()?, next()?, next()?, next()?];
+        if payload.len() != CLOCKS_PAYLOAD {
+            return None;
+        }
+        let vblank = Vblank {
+            number: number as u64,
+            time,
+        };
+        Some(Clocks {
+            asked,
+            received,
+            answered,
+            vblank: (vblank != NO_VBLANK).then_some(vblank),
+            late: u32::from_le_bytes(*late),
+        })
+    }
+}
+
+/// Stands for none.
+const NO_VBLANK: Vblank = Vblank {
+    number: u64::MAX,
+    time: i64::MIN,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
@@ -139,6 +248,7 @@ impl Header {
             Kind::Picture => 2,
             Kind::Ended => 3,
             Kind::Shown => 4,
+            Kind::Clocks => 5,
         };
         let encoding = match self.encoding {
             Encoding::Raw => 0,
@@ -179,6 +289,7 @@ impl Header {
                 2 => Kind::Picture,
                 3 => Kind::Ended,
                 4 => Kind::Shown,
+                5 => Kind::Clocks,
                 _ => return None,
             },
             encoding: match next() {
@@ -226,7 +337,7 @@ mod tests {
             ..Header::plain(Kind::Picture, 1, 2)
         };
         assert_eq!(Header::decode(&header.encode()), Some(header));
-        for kind in [Kind::Done, Kind::Ended, Kind::Shown] {
+        for kind in [Kind::Done, Kind::Ended, Kind::Shown, Kind::Clocks] {
             let plain = Header::plain(kind, 3, 4);
             assert_eq!(Header::decode(&plain.encode()), Some(plain));
         }
@@ -266,18 +377,52 @@ mod tests {
     }
 
     #[test]
-    fn a_release_has_its_length() {
-        let release = Release {
+    fn instructions_have_their_lengths() {
+        let frame = Release {
             surface: 3,
             frame: u32::MAX,
         };
-        assert_eq!(Release::decode(&release.encode()), Some(release));
-        for length in [0, 7, 9, 64] {
-            assert_eq!(Release::decode(&vec![1; length]), None);
+        let show = |vblank| Instruction::Show { frame, vblank };
+        let merge = |pixels| Instruction::Merge { frame, pixels };
+        let asked = -5;
+        for instruction in [
+            show(None),
+            show(Some(1 << 40)),
+            Instruction::Clocks { asked },
+        ] {
+            let bytes = instruction.encode();
+            assert_eq!(Instruction::decode(&bytes), Some(instruction));
+            for end in 0..bytes.len() {
+                assert_eq!(Instruction::decode(&bytes[..end]), None);
+            }
+            assert_eq!(Instruction::decode(&[&bytes[..], &[0]].concat()), None);
         }
-        let bytes = [&release.encode()[..], b"pixels"].concat();
-        assert_eq!(Release::merged(&bytes), Some((release, &b"pixels"[..])));
-        assert_eq!(Release::merged(&bytes[..8]), Some((release, &b""[..])));
-        assert_eq!(Release::merged(&bytes[..7]), None);
+        let bytes = merge(b"pixels").encode();
+        assert_eq!(Instruction::decode(&bytes), Some(merge(b"pixels")));
+        let bytes = &bytes[..MERGE_HEADER];
+        assert_eq!(Instruction::decode(bytes), Some(merge(b"")));
+        assert_eq!(Instruction::decode(&bytes[1..]), None);
+    }
+
+    #[test]
+    fn clocks_survive() {
+        let vblank = Vblank {
+            number: 1 << 50,
+            time: 123,
+        };
+        for vblank in [None, Some(vblank)] {
+            let clocks = Clocks {
+                asked: -1,
+                received: i64::MAX,
+                answered: 3,
+                vblank,
+                late: 4,
+            };
+            let bytes = clocks.encode();
+            assert_eq!(bytes.len(), CLOCKS_PAYLOAD);
+            assert_eq!(Clocks::decode(&bytes), Some(clocks));
+            assert_eq!(Clocks::decode(&bytes[1..]), None);
+            assert_eq!(Clocks::decode(&[&bytes[..], &[0]].concat()), None);
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::draws::{arrays, attr, indices, Array, Extent, Run};
 use crate::failover::{encode, Assignment, FromProgram};
-use crate::frames::{Encoding, Header, Kind, Release, HEADER};
+use crate::frames::{Clocks, Encoding, Header, Instruction, Kind, Release, HEADER};
 use crate::gl::GL_POINTS;
 use crate::hello::{ContextInfo, Created, Hello, Role, ServerInfo, Welcome, VERSION};
 use crate::pack::Packed;
@@ -46,17 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "frame-headers",
         feed: frame_headers,
-        seeds: || {
-            vec![
-                picture().encode().to_vec(),
-                Release {
-                    surface: 1,
-                    frame: 2,
-                }
-                .encode()
-                .into(),
-            ]
-        },
+        seeds: frame_seeds,
         runs: 2000,
     },
     Target {
@@ -439,7 +429,7 @@ fn session_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What a program of a run and its `mgn run` tell each other about lost servers.
+/// What a program of a run and its `mgn run` tell each other about tiles and servers.
 fn failover(bytes: &[u8]) {
     same::<FromProgram>(bytes);
     same::<Assignment>(bytes);
@@ -462,6 +452,11 @@ fn failover_seeds() -> Vec<Vec<u8>> {
         encode(&FromProgram::Lost { tile: 3 }),
         encode(&FromProgram::Settled { tile: 3 }),
         encode(&unfit),
+        encode(&FromProgram::Phase {
+            tile: 1,
+            error: Some(-9),
+            late: 2,
+        }),
         encode(&assignment),
         encode(&vec![assignment.clone(), assignment]),
     ]
@@ -469,11 +464,11 @@ fn failover_seeds() -> Vec<Vec<u8>> {
 
 /// Headers of frames, and what the client says about them.
 fn frame_headers(bytes: &[u8]) {
-    if let Some(release) = Release::decode(bytes) {
-        assert_eq!(release.encode(), bytes);
+    if let Some(instruction) = Instruction::decode(bytes) {
+        assert_eq!(instruction.encode(), bytes);
     }
-    if let Some((release, pixels)) = Release::merged(bytes) {
-        assert_eq!([&release.encode()[..], pixels].concat(), bytes);
+    if let Some(clocks) = Clocks::decode(bytes) {
+        assert_eq!(Clocks::decode(&clocks.encode()), Some(clocks));
     }
     for bytes in bytes.chunks(HEADER) {
         let header = bytes.first_chunk().and_then(Header::decode);
@@ -485,6 +480,30 @@ fn frame_headers(bytes: &[u8]) {
             }
         }
     }
+}
+
+fn frame_seeds() -> Vec<Vec<u8>> {
+    let frame = Release {
+        surface: 1,
+        frame: 2,
+    };
+    let clocks = Clocks {
+        asked: 1,
+        received: 2,
+        answered: 3,
+        vblank: None,
+        late: 4,
+    };
+    let show = |vblank| Instruction::Show { frame, vblank }.encode();
+    let pixels = &[9; 8];
+    vec![
+        picture().encode().to_vec(),
+        clocks.encode(),
+        show(None),
+        show(Some(7)),
+        Instruction::Merge { frame, pixels }.encode(),
+        Instruction::Clocks { asked: 5 }.encode(),
+    ]
 }
 
 fn picture() -> Header {

@@ -4,7 +4,7 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// The client's opening of a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

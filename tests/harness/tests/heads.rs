@@ -21,14 +21,17 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 /// A wall file: 2x2 tiles over a window of glxgears. Each pixel of the window covers `scale` pixels
 /// of the mural in each direction. `present` gives, in TOML, where each tile is shown.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
-    bezelled([150 * scale; 2], [0; 2], "scale", present)
+    bezelled([150 * scale; 2], [0; 2], SCALED, present)
 }
 
-/// The same for tiles of any size, with bezels between them.
+const SCALED: &str = "fit = \"scale\"";
+const GENLOCKED: &str = "fit = \"scale\"\ngenlock = true";
+
+/// The same for tiles of any size, with bezels between them, and with other settings of the wall.
 fn bezelled(
     [width, height]: [u32; 2],
     [across, down]: [u32; 2],
-    fit: &str,
+    settings: &str,
     present: impl Fn(usize) -> String,
 ) -> String {
     let tile = |n: usize| -> Tile {
@@ -38,7 +41,7 @@ fn bezelled(
     };
     let tiles: Vec<Tile> = (0..4).map(tile).collect();
     let size = [2 * width + across, 2 * height + down];
-    wall_file("heads", size, &format!("fit = \"{fit}\""), &tiles)
+    wall_file("heads", size, settings, &tiles)
 }
 
 /// The part of a picture that the `n`-th of four tiles shows, enlarged `scale` times in each
@@ -74,13 +77,13 @@ fn each_head_shows_its_quarter() {
     let stage = Stage::new();
     let want = still_gears(&stage, &[]);
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
-    for scale in [1, 2] {
+    for (scale, settings) in [(1, SCALED), (2, SCALED), (1, GENLOCKED), (2, GENLOCKED)] {
         // One of them covers its screen, the others have their places.
         let place = |n: usize| match n {
             0 => ([0, 0], "fullscreen = true".to_owned()),
             n => ([n as u32 * 10, 7], format!("position = [{}, 7]", n * 10)),
         };
-        let wall = wall(scale, |n| {
+        let wall = bezelled([150 * scale; 2], [0; 2], settings, |n| {
             let (display, place) = (heads[n].display(), place(n).1);
             format!("{{ window = \"{display}\", {place} }}")
         });
@@ -92,7 +95,7 @@ fn each_head_shows_its_quarter() {
             let side = 150 * scale;
             let ([x, y], _) = place(n);
             let quarter = quarter(&want, n, scale as usize);
-            until(&format!("tile {n} at scale {scale}"), || {
+            until(&format!("tile {n} at scale {scale}, {settings}"), || {
                 head.see([x, y, side, side]) == quarter
             });
         }
@@ -106,10 +109,15 @@ fn each_head_shows_its_quarter() {
 /// draws no frame.
 #[test]
 fn heads_are_drawn_again_where_they_were_covered() {
+    drawn_again(SCALED);
+    drawn_again(GENLOCKED);
+}
+
+fn drawn_again(settings: &str) {
     let stage = Stage::new();
     let head = Head::start();
     let display = head.display();
-    let wall = wall(1, |n| {
+    let wall = bezelled([150; 2], [0; 2], settings, |n| {
         let (x, y) = (n % 2 * 150, n / 2 * 150);
         format!(r#"{{ window = "{display}", position = [{x}, {y}] }}"#)
     });
@@ -233,7 +241,7 @@ fn tiles_between_bezels_show_what_lies_under_them() {
         command.args([
             "run",
             "--wall",
-            &bezelled(tile, bezel, "scale", |_| files.target()),
+            &bezelled(tile, bezel, SCALED, |_| files.target()),
         ]);
         command.args(["--frames", "5", "--", "/usr/bin/env"]);
         command.args(still().assignments(None));
@@ -306,7 +314,7 @@ fn a_window_is_made_as_large_as_the_mural() {
     let shown = stage.folder();
     let want = quarter(&still_gears(&stage, &["-geometry", "600x600"]), 3, 1);
     let present = |_| format!(r#"{{ files = "{}" }}"#, shown.display());
-    let wall = bezelled([300; 2], [0; 2], "window", present);
+    let wall = bezelled([300; 2], [0; 2], "fit = \"window\"", present);
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
     command.args(still().assignments(None));

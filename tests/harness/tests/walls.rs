@@ -66,6 +66,101 @@ fn log(folder: &Path, server: &str) -> PathBuf {
     only.path().join(format!("{server}.log"))
 }
 
+/// Two displays show frames together, as fast as they refresh.
+#[test]
+fn displays_are_genlocked() {
+    let stage = Stage::new();
+    let heads = [Head::start(), Head::start()];
+    let tag = std::process::id();
+    let mut config = String::from(
+        "[[wall]]\nname = \"pair\"\ngenlock = true\ngrid = [2, 1]\ntile_size = [150, 300]\n\
+         servers = [\"a\", \"b\"]\n",
+    );
+    let windows = heads
+        .each_ref()
+        .map(|head| format!("{{ window = \"{}\" }}", head.display()));
+    config += &format!("tile_present = [{}]\n", windows.join(", "));
+    for name in ["a", "b"] {
+        config +=
+            &format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:@mgn-{tag}-gl-{name}\"\n");
+    }
+    let mothership = TestMothership::start(&stage, "home", &config);
+    let arguments = ["run", "--wall", "pair", "--", "glxgears"];
+    let running = Running::start(&mut mothership.mgn(&arguments));
+    let client = || {
+        let mut status = mothership.mgn(&["status", "--json"]);
+        let said = Outcome::of(&mut status, RUN_TIMEOUT).stdout;
+        let status: serde_json::Value = serde_json::from_str(&said).unwrap();
+        status["clients"][0].clone()
+    };
+    let wait = |what: &str, is_so: &dyn Fn(&serde_json::Value) -> bool| {
+        let start = Instant::now();
+        loop {
+            let client = client();
+            if is_so(&client) {
+                return;
+            }
+            let said = &client["tiles"];
+            assert!(
+                start.elapsed() < RUN_TIMEOUT,
+                "{what} does not come: {said}"
+            );
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    };
+    let error = |client: &serde_json::Value, tile: usize| {
+        client["tiles"][tile]["genlock"]["error"].as_i64()
+    };
+    // The vertical blanks of all Xvfb are at the same moments, but are reported late on a busy
+    // machine.
+    wait("a common phase", &|client| {
+        let is_small = |tile| error(client, tile).is_some_and(|error| error.abs() < 4_000_000);
+        is_small(0) && is_small(1)
+    });
+    // Xvfb refreshes 60 times a second. Otherwise the program would be much faster.
+    wait("the displays' rate", &|client| {
+        let rate = client["rate"]["frames_per_second"].as_f64();
+        rate.is_some_and(|rate| rate > 1.0 && rate < 62.0)
+    });
+    let shown = Outcome::of(&mut mothership.mgn(&["status"]), RUN_TIMEOUT).stdout;
+    assert!(shown.contains("PHASE") && shown.contains(" ms "), "{shown}");
+    // A tile that has lost its display holds up nobody, and is reported.
+    let [first, second] = heads;
+    drop(first);
+    wait("the loss", &|client| {
+        error(client, 0).is_none() && error(client, 1) == Some(0)
+    });
+    let before = second.see([0, 0, 150, 300]);
+    let start = Instant::now();
+    while second.see([0, 0, 150, 300]) == before {
+        assert!(start.elapsed() < RUN_TIMEOUT, "the other tile stands still");
+    }
+    running.signal(Signal::TERM);
+    let outcome = running.finish(RUN_TIMEOUT);
+    let wanted = "the tile 0,0 is not genlocked: its server reports no vertical blanks";
+    assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
+    mothership.stop();
+}
+
+/// An X server that has no vertical blanks to report is an error where the program starts.
+#[test]
+fn a_display_that_cannot_be_genlocked_is_refused() {
+    let stage = Stage::new();
+    let mut without = Command::new("Xvfb");
+    without.args(["-extension", "Present"]);
+    let head = Head::by(without);
+    let display = head.display();
+    let present = format!("{{ window = \"{display}\" }}");
+    let tiles = [("all".to_owned(), [0, 0, 300, 300], present)];
+    let wall = wall_file("no-present", [300, 300], "genlock = true", &tiles);
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--", "glxgears"]);
+    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
+    let wanted = format!("the X server {display} has no extension Present, which genlock needs");
+    assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
+    assert!(outcome.status != Some(0), "{}", outcome.describe());
+}
+
 #[test]
 fn the_mothership_finds_who_draws_a_wall() {
     let stage = Stage::new();

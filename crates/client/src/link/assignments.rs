@@ -4,6 +4,7 @@
 use crate::options::{servers, Server};
 use crate::signals::Signals;
 use mgn_fabric::{Address, Receiver, Sender, Transport};
+use mgn_genlock::Phase;
 use mgn_wire::failover::{decode, encode, Assignment, FromProgram, OPENING, SOCKET};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -174,9 +175,18 @@ impl Assignments {
         });
     }
 
+    /// What is known of the display of a genlocked tile.
+    pub fn say_phase(&self, tile: usize, Phase { error, late }: Phase) {
+        self.say(&FromProgram::Phase {
+            tile: tile as u32,
+            error,
+            late,
+        });
+    }
+
     fn say(&self, message: &FromProgram) {
         if let Some(Err(error)) = self.to_run.as_ref().map(|run| run.send(&encode(message))) {
-            tracing::debug!(%error, "the mothership cannot be told of a lost server");
+            tracing::debug!(%error, "the mothership cannot be told of a tile");
         }
     }
 

@@ -57,6 +57,13 @@ impl<P> Barrier<P> {
         Some(Step::Finish(frame))
     }
 
+    /// Whether the next step is to show a frame.
+    pub fn is_to_show(&self) -> bool {
+        self.frames
+            .front()
+            .is_some_and(|first| first.parts.is_some())
+    }
+
     /// The server of `tile` says that it has shown a frame. Returns whether it was to do so.
     pub fn shown(&mut self, tile: usize, frame: Release) -> bool {
         let first = self.frames.front_mut();
@@ -93,7 +100,9 @@ mod tests {
     fn a_frame_waits_until_all_have_shown_the_one_before() {
         let mut barrier = three();
         for n in 1..=3 {
+            assert!(barrier.is_to_show());
             assert_eq!(barrier.next(), show(n, [true, true, false]));
+            assert!(!barrier.is_to_show());
             assert_eq!(barrier.next(), None);
             assert!(barrier.shown(1, frame(n)));
             assert_eq!(barrier.next(), None);

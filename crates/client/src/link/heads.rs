@@ -2,7 +2,7 @@
 
 use mgn_fabric::{Error, Sender};
 use mgn_wall::Rect;
-use mgn_wire::frames::{Release, RELEASE};
+use mgn_wire::frames::{Instruction, Release, MERGE_HEADER};
 
 /// A tile that its server shows, and the part of the window that the server keeps of a frame.
 pub struct ShownTile {
@@ -28,22 +28,22 @@ impl ShownTile {
             return Ok(());
         }
         let room = sender.message_max();
-        let mut message = frame.encode().to_vec();
+        let pixels = &[];
+        let mut message = Instruction::Merge { frame, pixels }.encode();
         for y in part.y..part.bottom() {
             let row = (y - all.y) as usize * all.width as usize;
             let at = (row + (part.x - all.x) as usize) * 4;
             let row = &color[at..][..part.width as usize * 4];
-            for piece in row.chunks(room.saturating_sub(RELEASE).max(1)) {
+            for piece in row.chunks(room.saturating_sub(MERGE_HEADER).max(1)) {
                 if message.len() + piece.len() > room {
                     sender.send(&message)?;
-                    message.truncate(RELEASE);
+                    message.truncate(MERGE_HEADER);
                 }
                 message.extend_from_slice(piece);
             }
         }
-        // Without pixels it would be a release.
         match message.len() {
-            RELEASE => Ok(()),
+            MERGE_HEADER => Ok(()),
             _ => sender.send(&message),
         }
     }

@@ -8,6 +8,7 @@ pub mod compositing;
 pub mod ending;
 pub mod failover;
 pub mod frames;
+pub mod genlock;
 pub mod heads;
 pub mod holes;
 pub mod job;

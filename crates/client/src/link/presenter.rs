@@ -8,6 +8,7 @@
 
 use crate::link::barrier::{Barrier, Step};
 use crate::link::compositing::{Layer, Outcome};
+use crate::link::genlock::{self, Genlock, Turn};
 use crate::link::heads::ShownTile;
 use crate::link::holes::{bring_forward, holes, stripe};
 use crate::link::pixmap::PixmapTarget;
@@ -19,8 +20,9 @@ use crate::log::line;
 use crate::signals::Signals;
 use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
+use mgn_sys::clock::monotonic;
 use mgn_wall::Rect;
-use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, Release, HEADER};
+use mgn_wire::frames::{Encoding, Header, Instruction, Kind as FrameKind, Release, HEADER};
 use mgn_wire::End;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::str::FromStr;
@@ -41,8 +43,11 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
             Some(Saver::new(&save.dir, format, save.every).map_err(|e| e.to_string())?)
         }
     };
+    let wall = session.options.wall.as_ref();
+    let genlocked = wall.filter(|wall| wall.genlock && receivers.len() == wall.tiles.len());
     let presenter = Arc::new(Mutex::new(Presenter {
         session,
+        genlock: genlocked.map(Genlock::new),
         seats: receivers
             .iter()
             .map(|_| Seat::There(HashMap::new()))
@@ -57,6 +62,12 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
         spare: Vec::new(),
     }));
     let _signals = Signals::block_all();
+    if genlocked.is_some() {
+        let presenter = Arc::downgrade(&presenter);
+        genlock::start(session, move |wants_phases| {
+            lock(&*presenter.upgrade()?).keep_time(wants_phases)
+        })?;
+    }
     for (tile, receiver) in receivers.into_iter().enumerate() {
         let presenter = presenter.clone();
         std::thread::Builder::new()
@@ -101,6 +112,15 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
         if header.kind == FrameKind::Shown {
             if !presenter.shown(tile, release(&header)) {
                 return "it reported a frame as shown that it was not to show now".into();
+            }
+            continue;
+        }
+        if header.kind == FrameKind::Clocks {
+            let mut clocks = Vec::new();
+            message.copy_range(HEADER, header.payload as usize, &mut clocks);
+            let genlock = presenter.genlock.as_mut();
+            if !genlock.is_some_and(|genlock| genlock.answer(tile, &clocks)) {
+                return NONSENSE.into();
             }
             continue;
         }
@@ -180,6 +200,8 @@ fn is_later(frame: u32, other: u32) -> bool {
 
 struct Presenter {
     session: &'static Session,
+    /// If the wall is genlocked.
+    genlock: Option<Genlock>,
     /// By tile.
     seats: Vec<Seat>,
     /// To the renderers, by tile. Closing one would end its frames connection.
@@ -213,7 +235,9 @@ impl Presenter {
             // must not show this program's share alone.
             if part.header.kept && self.session.composite.is_none() {
                 self.late.insert((tile, frame));
-                let _ = self.senders[tile].send(&frame.encode());
+                let vblank = None;
+                let show = Instruction::Show { frame, vblank };
+                let _ = self.senders[tile].send(&show.encode());
             }
             return;
         }
@@ -229,6 +253,9 @@ impl Presenter {
         self.seats[tile] = Seat::Lost;
         self.late.retain(|(late, _)| *late != tile);
         self.barrier.lose(tile);
+        if let Some(genlock) = &mut self.genlock {
+            genlock.coordinator.forget(tile);
+        }
         for parts in self.parts.values_mut() {
             // The parts that its server should have shown are lost with it.
             parts[tile].take_if(|part| part.header.kept);
@@ -242,7 +269,11 @@ impl Presenter {
 
     /// The server of `tile` says that it shows a frame. Returns whether it was to.
     fn shown(&mut self, tile: usize, frame: Release) -> bool {
-        let is_right = self.late.remove(&(tile, frame)) || self.barrier.shown(tile, frame);
+        let is_late = self.late.remove(&(tile, frame));
+        let is_right = is_late || self.barrier.shown(tile, frame);
+        if let (Some(genlock), false) = (&mut self.genlock, is_late) {
+            genlock.coordinator.shown(tile, monotonic());
+        }
         self.go_on();
         is_right
     }
@@ -250,6 +281,9 @@ impl Presenter {
     /// The tile has a renderer again.
     fn join(&mut self, tile: usize, sender: Sender) {
         self.senders[tile] = sender;
+        if let Some(genlock) = &mut self.genlock {
+            genlock.coordinator.forget(tile);
+        }
         self.seats[tile] = Seat::There(self.session.frames.handed_over());
     }
 
@@ -271,7 +305,15 @@ impl Presenter {
 
     /// Shows what may be shown by now.
     fn go_on(&mut self) {
-        while let Some(step) = self.barrier.next() {
+        loop {
+            if let (Some(genlock), true) = (&self.genlock, self.barrier.is_to_show()) {
+                if !genlock.is_ready() {
+                    return;
+                }
+            }
+            let Some(step) = self.barrier.next() else {
+                return;
+            };
             match step {
                 Step::Show(frame, by, parts) => {
                     let heads = heads(&by, &parts);
@@ -295,11 +337,44 @@ impl Presenter {
         }
     }
 
-    /// Has servers show a frame.
-    fn release(&self, frame: Release, heads: &[ShownTile]) {
-        for head in heads {
+    /// Asks servers for their clocks and shows frames, as far as that is due. None if the wall is
+    /// not genlocked.
+    fn keep_time(&mut self, wants_phases: bool) -> Option<Turn> {
+        let genlock = self.genlock.as_mut()?;
+        genlock.wake_this_thread();
+        for tile in genlock.coordinator.ask(monotonic()) {
+            let asked = monotonic();
             // One that is lost is found to be so by its thread.
-            let _ = self.senders[head.tile].send(&frame.encode());
+            let _ = self.senders[tile].send(&Instruction::Clocks { asked }.encode());
+        }
+        self.go_on();
+        let coordinator = &self.genlock.as_ref()?.coordinator;
+        let asks = coordinator.ask_at();
+        let phases = || {
+            let phases = coordinator.phases(monotonic()).into_iter().enumerate();
+            let of_tile = |(tile, phase)| (phase, coordinator.has_display(tile));
+            phases.map(of_tile).collect()
+        };
+        Some(Turn {
+            wake: match self.barrier.is_to_show() {
+                true => asks.min(coordinator.ready_at()),
+                false => asks,
+            },
+            phases: wants_phases.then(phases),
+        })
+    }
+
+    /// Has servers show a frame.
+    fn release(&mut self, frame: Release, heads: &[ShownTile]) {
+        let tiles: Vec<usize> = heads.iter().map(|head| head.tile).collect();
+        let vblanks = match &mut self.genlock {
+            Some(genlock) if !tiles.is_empty() => genlock.coordinator.plan(&tiles, monotonic()),
+            _ => vec![None; tiles.len()],
+        };
+        for (tile, vblank) in tiles.into_iter().zip(vblanks) {
+            let show = Instruction::Show { frame, vblank };
+            // One that is lost is found to be so by its thread.
+            let _ = self.senders[tile].send(&show.encode());
         }
     }
 

@@ -478,7 +478,7 @@ impl Session {
         self.sorts && self.wall().is_some()
     }
 
-    fn tile_name(&self, tile: usize) -> String {
+    pub fn tile_name(&self, tile: usize) -> String {
         let wall = self.options.wall.as_ref();
         let tile = wall.and_then(|wall| wall.tiles.get(tile));
         tile.map_or_else(String::new, Tile::to_string)

@@ -9,6 +9,7 @@
 //! `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are overwritten by its
 //! successor.
 
+use mgn_sys::clock::monotonic;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -77,7 +78,7 @@ impl Stats {
             stats.at(word).store(0, Ordering::Relaxed);
         }
         stats.set(Word::Pid, std::process::id().into());
-        let now = now();
+        let now = monotonic() as u64;
         stats.set(Word::Start, now);
         stats.set(Word::Now, now);
         stats
@@ -117,7 +118,7 @@ impl Stats {
 
     /// One frame handed over.
     pub fn frame(&self, send_wait_ns: u64) -> u64 {
-        let now = now();
+        let now = monotonic() as u64;
         if self.value(Word::Frames) == 0 {
             self.set(Word::FirstFrame, now);
         }
@@ -133,17 +134,6 @@ impl Stats {
         // SAFETY: `words` points at WORDS atomics, which live until the process ends.
         unsafe { &*self.words.add(word) }
     }
-}
-
-/// `CLOCK_MONOTONIC` in nanoseconds: the same clock for the process that reads the file.
-pub fn now() -> u64 {
-    let mut t = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `t` outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
 fn map_file(run_dir: &Path) -> Option<*const AtomicU64> {

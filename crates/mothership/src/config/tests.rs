@@ -75,6 +75,7 @@ host = "far"
 name = "cave"
 fit = "1:1"
 size = [3000, 1000]
+genlock = true
 windows = { title = "Molecule*", min_size = [640, 480], nth = 1 }
 present = "viewer"
 
@@ -134,6 +135,7 @@ fn everything_is_read() {
     let files = Target::Files("/walls/shots".into());
     assert_eq!(cave.wall.tiles[1].present, [fullscreen, files]);
     assert_eq!(cave.wall.windows.nth, Some(1));
+    assert!(cave.wall.genlock);
     let grid = config.wall("grid").unwrap();
     assert_eq!(grid.wall.size, (320, 140));
     assert_eq!(
@@ -266,6 +268,9 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{wall}grid = [2, 2]\ntile_size = [900000, 9]\nservers = [\"a\"]\n"), "5:8", "pixels"),
         (&format!("{wall}windows = {{ nth = 0 }}\n"), "5:19", "from 1"),
         (&format!("{wall}windows = {{ name = \"x\" }}\n"), "5:13", "windows has no key"),
+        (&format!("{tiled}genlock = true\n"), "8:11", "no tile with a window"),
+        (&format!("{tiled}genlock = true\npresent = [{{ window = \":0\" }}, {{ window = \":1\" }}]\n"), "8:11", "only one"),
+        (&format!("{wall}genlock = 1\n"), "5:11", "expected a boolean"),
         (&format!("{wall}present = \"here\"\n"), "5:11", "\"viewer\""),
         (&format!("{wall}present = {{ window = \":0\", position = [1, 1], fullscreen = true }}\n"), "5:11", "either"),
         (&format!("{wall}present = {{ files = \"d\", fullscreen = true }}\n"), "5:11", "only windows"),
@@ -475,7 +480,7 @@ fn a_wall_in_json_is_shown_in_toml() {
     let old = folder.path().join("old.json");
     let mut wall = read(FULL).unwrap().walls[0].wall.clone();
     wall.tiles[0].present.push(Target::Viewer("unix:@v".into()));
-    wall.tiles[1].present.push(Target::Window {
+    wall.tiles[0].present.push(Target::Window {
         display: ":1".into(),
         place: DisplayPosition::At(3, 4),
     });

@@ -61,6 +61,7 @@ impl Reader<'_> {
             size: size.map_or(reach, |size| (size.value[0].0, size.value[1].0)),
             fit: section.it.fit.map(Into::into).unwrap_or_default(),
             tiling: section.it.tiling.map(Into::into).unwrap_or_default(),
+            genlock: section.it.genlock.as_ref().is_some_and(|it| it.value),
             windows: windows
                 .map(|windows| windows_of(windows.it))
                 .unwrap_or_default(),
@@ -72,6 +73,9 @@ impl Reader<'_> {
         }
         for (n, read) in tiles.list.iter().enumerate() {
             self.check_tile(&wall, n, &read.span);
+        }
+        if let Some(genlock) = section.it.genlock.as_ref().filter(|it| it.value) {
+            self.check_genlock(&wall, &genlock.span);
         }
         match wall.check() {
             Err(WallError::NoTiles(_)) if !tiles.is_incomplete => {
@@ -119,6 +123,16 @@ impl Reader<'_> {
         } else if name.value.ends_with(".toml") || name.value.ends_with(".json") {
             let what = "a wall's name must not end with .toml or .json";
             self.notes.add(name.span.clone(), what);
+        }
+    }
+
+    /// Tiles are shown in windows, in which genlock has an effect.
+    fn check_genlock(&self, wall: &Wall, span: &Range<usize>) {
+        if wall.tiles.iter().all(|tile| tile.windows() == 0) {
+            let what = "the wall has no tile with a window on an X display, so genlock has no effect; leave it out, or give tiles present = { window = \":0\" }";
+            self.notes.add(span.clone(), what);
+        } else if let Err(error @ WallError::Windows(_)) = wall.check() {
+            self.notes.add(span.clone(), error.to_string());
         }
     }
 

@@ -29,6 +29,9 @@ pub(super) fn toml_of(wall: &Wall) -> String {
         Tiling::Scissor => text += "tiling = \"scissor\"\n",
         Tiling::Offset => text += "tiling = \"offset\"\n",
     }
+    if wall.genlock {
+        text += "genlock = true\n";
+    }
     if wall.windows != Windows::default() {
         let _ = writeln!(text, "windows = {{ {} }}", windows(&wall.windows));
     }

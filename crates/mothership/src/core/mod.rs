@@ -12,7 +12,7 @@ use mgn_fabric::{is_name, PublicKey};
 
 use crate::config::{Config, WallPlan};
 use crate::protocol::{
-    has_tile, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
+    has_tile, DisplayPhase, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
 };
 use crate::report::Rate;
 use matching::Verdict;
@@ -81,6 +81,8 @@ struct Client {
     holes: u64,
     /// Tiles and servers that cannot draw them, until these come on line again.
     unfit: BTreeSet<(u32, String)>,
+    /// The displays of its genlocked tiles.
+    phases: BTreeMap<u32, DisplayPhase>,
     meter: Meter,
 }
 
@@ -157,6 +159,12 @@ impl Core {
                     client.holes = holes;
                     client.unfit.retain(|(tile, _)| !has_tile(settled, *tile));
                     self.is_due = true;
+                }
+            }
+            ToMothership::Phases(phases) => {
+                if let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) {
+                    let phases = phases.into_iter();
+                    client.phases = phases.filter(|(tile, _)| *tile < u64::BITS).collect();
                 }
             }
             ToMothership::Unfit { tile, address } => self.is_unfit(conn, tile, &address),
@@ -332,6 +340,7 @@ impl Core {
             standing,
             holes: 0,
             unfit: BTreeSet::new(),
+            phases: BTreeMap::new(),
             meter: Meter::default(),
         };
         self.requests += 1;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{printable, Client, Core, Server, Standing};
+use crate::protocol::End;
 use crate::report::{ClientStatus, ServerStatus, SessionStatus, Status, TileStatus};
 
 impl Core {
@@ -36,8 +37,9 @@ impl Core {
             // It names what the client asked for in its own words.
             Standing::Waiting(why) => (Some(printable(why)), Vec::new()),
             Standing::Matched(matched) => {
-                let pairs = matched.wall.tiles.iter().zip(&matched.ends);
-                let tile = |(tile, end): (&mgn_wall::Tile, &crate::protocol::End)| TileStatus {
+                let pairs = (0..).zip(matched.wall.tiles.iter().zip(&matched.ends));
+                let tile = |(number, (tile, end)): (_, (&mgn_wall::Tile, &End))| TileStatus {
+                    genlock: client.phases.get(&number).copied(),
                     tile: printable(&tile.to_string()),
                     server: printable(&end.server),
                     server_on_line: self.is_on_line(&end.server),

@@ -685,6 +685,19 @@ fn a_server_that_will_not_do_is_replaced() {
     assert_eq!(instead(&mut core), ["b"]);
     core.handle_message(Conn(3), ToMothership::Holes(0), START);
     assert_eq!(core.status(START).clients[0].tiles[1].server, "b");
+    // It also says how its displays are synchronized. There is no tile of the other number.
+    let phase = DisplayPhase {
+        error: Some(3),
+        late: 1,
+    };
+    let phases = ToMothership::Phases(vec![(1, phase), (99, phase)]);
+    core.handle_message(Conn(3), phases, START);
+    let genlock = core.status(START).clients[0]
+        .tiles
+        .iter()
+        .map(|tile| tile.genlock)
+        .collect::<Vec<_>>();
+    assert_eq!(genlock, [None, Some(phase)]);
 }
 
 /// A server that draws a tile again, after its client could not use it, may keep the tile.

@@ -360,6 +360,7 @@ fn profiles_have_what_a_tile_is_shown_on() {
             fit: Fit::OneToOne,
             windows: Default::default(),
             tiling: Default::default(),
+            genlock: false,
             tiles: vec![Tile::new("left", Rect::new(0, 0, 4, 4))],
         },
         tile: 0,

@@ -1,0 +1,530 @@
+//! Genlock of a wall from one place: a process that all tiles' servers talk to.
+
+use crate::{Clock, Fields, Sample, Timing, Vblanks};
+
+/// Between questions to a tile until its clock is known, and after that, in ns.
+const ASK_FIRST: i64 = 10_000_000;
+const ASK_LATER: i64 = 40_000_000;
+/// Questions to a tile that it has not answered. A server that is stopped gets no more, so that it
+/// never holds up those who ask.
+const UNANSWERED_MAX: u32 = 4;
+/// A display whose last vertical blank is older, in ns, has stopped.
+const STOPPED_AFTER: i64 = 2_000_000_000;
+/// Vertical blanks that pass before the period of a display is believed.
+const PERIODS_MIN: u64 = 20;
+/// The bounds of a display's period, in ns.
+const PERIOD_RANGE: (f64, f64) = (1e6, 1e9);
+/// What is added to the time that a frame takes to a tile's display, in ns.
+const MARGIN: i64 = 2_000_000;
+/// No frame is planned further ahead, in ns.
+const LEAD_MAX: i64 = 250_000_000;
+/// By what part of the difference the estimate of this time falls with each frame that takes less.
+const FALL: f64 = 0.02;
+
+/// Decides at which vertical blank of its own display each tile shows a frame.
+///
+/// Common time is the caller's: by its clock, in ns. The caller asks each tile's server for its
+/// clock and for the last vertical blank of its display, again and again. The displays are not
+/// steered. The first tile whose display is known is the reference: a frame is shown at one of its
+/// vertical blanks, and by each other tile at that vertical blank of its own display which is
+/// nearest.
+#[derive(Debug)]
+pub struct Coordinator {
+    tiles: Vec<Tile>,
+    asked: i64,
+    /// When the last frame is shown, and the period of the reference at that time.
+    last: Option<(i64, f64)>,
+}
+
+#[derive(Debug, Default)]
+struct Tile {
+    has_display: bool,
+    unanswered: u32,
+    /// Gives the time of the tile's server for a common time.
+    clock: Clock,
+    display: Display,
+    late: u32,
+    /// When the tile was told to show a frame that it has not reported.
+    told: Option<i64>,
+    /// How long a frame takes from there until the tile reports it.
+    lead: f64,
+    /// The vertical blank of the last frame.
+    last: Option<u64>,
+}
+
+/// The vertical blanks of a tile's display, by the clock of its server.
+#[derive(Debug, Default)]
+struct Display {
+    first: Option<(u64, i64)>,
+    newest: Option<(u64, i64)>,
+    /// Once its period is known.
+    vblanks: Option<Vblanks>,
+}
+
+/// What is known of a tile's display.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// How much later than the reference the display refreshes, in ns; negative: earlier. None if
+    /// it is not known, for example because the display has stopped.
+    pub error: Option<i64>,
+    /// How many frames have appeared later than planned.
+    pub late: u32,
+}
+
+impl Coordinator {
+    /// `displays` says for each tile whether it is shown on a display.
+    pub fn new(displays: impl IntoIterator<Item = bool>) -> Coordinator {
+        Coordinator {
+            tiles: displays.into_iter().map(Tile::new).collect(),
+            asked: i64::MIN,
+            last: None,
+        }
+    }
+
+    /// A tile has another server, or none: nothing is known of it.
+    pub fn forget(&mut self, tile: usize) {
+        self.tiles[tile] = Tile::new(self.tiles[tile].has_display);
+    }
+
+    /// Whether a tile is shown on a display.
+    pub fn has_display(&self, tile: usize) -> bool {
+        self.tiles[tile].has_display
+    }
+
+    /// The tiles that are to be asked now: none before [`Coordinator::ask_at`].
+    pub fn ask(&mut self, now: i64) -> Vec<usize> {
+        if now < self.ask_at() {
+            return Vec::new();
+        }
+        self.asked = now;
+        let mut asked = Vec::new();
+        for (n, tile) in self.tiles.iter_mut().enumerate() {
+            if tile.has_display && tile.unanswered < UNANSWERED_MAX {
+                tile.unanswered += 1;
+                asked.push(n);
+            }
+        }
+        asked
+    }
+
+    /// When the tiles are to be asked next.
+    pub fn ask_at(&self) -> i64 {
+        let is_known = |tile: &Tile| tile.clock.is_settled() || tile.unanswered > 1;
+        let mut displays = self.tiles.iter().filter(|tile| tile.has_display);
+        let interval = match displays.all(is_known) {
+            true => ASK_LATER,
+            false => ASK_FIRST,
+        };
+        self.asked.saturating_add(interval)
+    }
+
+    /// The server of a tile has answered: with the times of an exchange, where `sent` and
+    /// `received` are by the caller's clock and the other two by the server's; with the last
+    /// vertical blank that it knows, its number and its time by the server's clock; and with the
+    /// number of frames that were late. Values that cannot be are ignored.
+    pub fn answer(&mut self, tile: usize, times: Sample, vblank: Option<(u64, i64)>, late: u32) {
+        let tile = &mut self.tiles[tile];
+        tile.unanswered = tile.unanswered.saturating_sub(1);
+        tile.clock.add(times, times.received);
+        tile.late = late;
+        if let Some((number, time)) = vblank {
+            tile.display.observe(number, time);
+        }
+    }
+
+    /// The moment before which no further frame is to be shown: the middle between two vertical
+    /// blanks, before that at which the last frame appears.
+    pub fn ready_at(&self) -> i64 {
+        self.last.map_or(i64::MIN, |(time, period)| {
+            time.saturating_sub((period / 2.0) as i64)
+        })
+    }
+
+    /// A frame is handed to tiles now. Returns the vertical blank of its own display at which each
+    /// of them shows it; none for those that show it as soon as they can.
+    pub fn plan(&mut self, tiles: &[usize], now: i64) -> Vec<Option<u64>> {
+        let lead = tiles.iter().map(|tile| self.tiles[*tile].lead);
+        let lead = (lead.fold(0.0, f64::max) as i64).min(LEAD_MAX) + MARGIN;
+        for tile in tiles {
+            self.tiles[*tile].told = Some(now);
+        }
+        let Some(timing) = self.timing(now) else {
+            self.last = None;
+            return vec![None; tiles.len()];
+        };
+        let earliest = self.last.map_or(i64::MIN, |(time, period)| {
+            time.saturating_add((period / 2.0) as i64)
+        });
+        // If the reference has changed, an earlier plan does not bind for long.
+        let earliest = earliest.min(now.saturating_add(LEAD_MAX));
+        let number = timing.first_after(earliest.max(now.saturating_add(lead)), Fields::Mono);
+        let time = timing.time_of(number);
+        self.last = Some((time, timing.period));
+        let vblank = |tile: &usize| self.tiles[*tile].nearest(time, now);
+        tiles.iter().map(vblank).collect()
+    }
+
+    /// A tile has reported a frame that was planned.
+    pub fn shown(&mut self, tile: usize, now: i64) {
+        let tile = &mut self.tiles[tile];
+        let Some(told) = tile.told.take() else { return };
+        let taken = now.saturating_sub(told) as f64;
+        tile.lead = match taken > tile.lead {
+            true => taken,
+            false => tile.lead + FALL * (taken - tile.lead),
+        };
+    }
+
+    /// What is known of each tile's display.
+    pub fn phases(&self, now: i64) -> Vec<Phase> {
+        let timing = self.timing(now);
+        let phase = |tile: &Tile| {
+            let own = tile.timing(now);
+            let error = timing
+                .zip(own)
+                .map(|(timing, own)| timing.phase_error(own.time));
+            let late = tile.late;
+            Phase { error, late }
+        };
+        self.tiles.iter().map(phase).collect()
+    }
+
+    /// The vertical blanks of the reference.
+    fn timing(&self, now: i64) -> Option<Timing> {
+        self.tiles.iter().find_map(|tile| tile.timing(now))
+    }
+}
+
+impl Tile {
+    fn new(has_display: bool) -> Tile {
+        Tile {
+            has_display,
+            ..Tile::default()
+        }
+    }
+
+    /// The vertical blanks of its display, in common time.
+    fn timing(&self, now: i64) -> Option<Timing> {
+        if !self.clock.is_settled() {
+            return None;
+        }
+        let (number, time, period) = self.display.last()?;
+        let time = self.clock.local(time)?;
+        if now.saturating_sub(time) > STOPPED_AFTER {
+            return None;
+        }
+        let timing = Timing {
+            number,
+            time,
+            period,
+        };
+        timing.checked()
+    }
+
+    /// The vertical blank of its display that is nearest to a common time, and after that of the
+    /// last frame.
+    fn nearest(&mut self, time: i64, now: i64) -> Option<u64> {
+        let timing = self.timing(now)?;
+        let nearest = timing.nearest(time);
+        // A frame never takes the place of the one before, unless the numbers began anew.
+        let after = self.last.map_or(0, |last| last.saturating_add(1));
+        let number = match after.saturating_sub(nearest) {
+            0..=2 => nearest.max(after),
+            _ => nearest,
+        };
+        self.last = Some(number);
+        Some(number)
+    }
+}
+
+impl Display {
+    fn observe(&mut self, number: u64, time: i64) {
+        let begin = |display: &mut Display| {
+            *display = Display {
+                first: Some((number, time)),
+                newest: Some((number, time)),
+                vblanks: None,
+            }
+        };
+        let (Some(first), Some(newest)) = (self.first, self.newest) else {
+            return begin(self);
+        };
+        if (number, time) == newest {
+            return;
+        }
+        if number <= newest.0 || time <= newest.1 {
+            return begin(self);
+        }
+        self.newest = Some((number, time));
+        match &mut self.vblanks {
+            Some(vblanks) => vblanks.observe(time),
+            None => {
+                let count = number - first.0;
+                if count < PERIODS_MIN {
+                    return;
+                }
+                let period = time.saturating_sub(first.1) as f64 / count as f64;
+                if period < PERIOD_RANGE.0 || period > PERIOD_RANGE.1 {
+                    return begin(self);
+                }
+                let mut vblanks = Vblanks::new(period as i64);
+                vblanks.observe(time);
+                self.vblanks = Some(vblanks);
+            }
+        }
+    }
+
+    /// A vertical blank, when it was, and the period.
+    fn last(&self) -> Option<(u64, i64, f64)> {
+        let vblanks = self.vblanks.as_ref()?;
+        let (number, time) = self.newest?;
+        let last = vblanks.last()?;
+        // An estimate that ignores a report stays at an earlier vertical blank.
+        let count = time.saturating_sub(last) as f64 / vblanks.period();
+        let number = number.checked_add_signed(-(count.round() as i64))?;
+        Some((number, last, vblanks.period()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_fuzzing::Random;
+
+    /// A display, and the clock of its server, which is `offset` ahead of ours and `rate` faster.
+    struct World {
+        offset: i64,
+        rate: f64,
+        period: i64,
+        start: i64,
+        runs: bool,
+    }
+
+    impl World {
+        fn there(&self, now: i64) -> i64 {
+            (now as f64 * self.rate) as i64 + self.offset
+        }
+
+        /// When a vertical blank of this number is, by our clock.
+        fn time_of(&self, number: u64) -> i64 {
+            self.start + number as i64 * self.period
+        }
+
+        fn before(&self, now: i64) -> u64 {
+            ((now - self.start) / self.period) as u64
+        }
+    }
+
+    struct Wall {
+        worlds: Vec<World>,
+        coordinator: Coordinator,
+        random: Random,
+        now: i64,
+    }
+
+    impl Wall {
+        fn new(periods: &[i64]) -> Wall {
+            let world = |(n, period): (usize, &i64)| World {
+                offset: [0, -7_000_000_000, 1 << 40, 5][n % 4],
+                rate: 1.0 + 2e-5 * n as f64,
+                period: *period,
+                start: 3_111_111 * n as i64,
+                runs: true,
+            };
+            Wall {
+                worlds: periods.iter().enumerate().map(world).collect(),
+                coordinator: Coordinator::new(periods.iter().map(|_| true)),
+                random: Random::new(5),
+                now: 1_000_000_000,
+            }
+        }
+
+        /// Packets take 0.1 ms, and one in three up to 3 ms more.
+        fn delay(&mut self) -> i64 {
+            let more = match self.random.below(3) {
+                0 => self.random.below(3_000_000),
+                _ => 0,
+            };
+            100_000 + more as i64
+        }
+
+        fn pass(&mut self, time: i64) {
+            let end = self.now + time;
+            while self.now < end {
+                for n in self.coordinator.ask(self.now) {
+                    self.ask(n);
+                }
+                self.now += 1_000_000;
+            }
+        }
+
+        fn ask(&mut self, n: usize) {
+            let (out, back) = (self.delay(), self.delay());
+            let world = &self.worlds[n];
+            let came = self.now + out;
+            let number = world.before(came);
+            let late = self.random.below(50_000) as i64;
+            let seen = world.there(world.time_of(number) + late);
+            let times = Sample {
+                sent: self.now,
+                received_there: world.there(came),
+                sent_there: world.there(came + 10_000),
+                received: came + 10_000 + back,
+            };
+            let vblank = world.runs.then_some((number, seen));
+            self.coordinator.answer(n, times, vblank, n as u32);
+        }
+
+        /// Shows a frame, and returns when each tile shows it.
+        fn frame(&mut self) -> Vec<Option<i64>> {
+            let wait = self.coordinator.ready_at().saturating_sub(self.now);
+            self.pass(wait.max(0));
+            let tiles: Vec<usize> = (0..self.worlds.len()).collect();
+            let plan = self.coordinator.plan(&tiles, self.now);
+            for n in tiles {
+                let taken = self.delay();
+                self.coordinator.shown(n, self.now + taken);
+            }
+            let times = plan.iter().zip(&self.worlds);
+            times
+                .map(|(number, world)| Some(world.time_of((*number)?)))
+                .collect()
+        }
+    }
+
+    #[test]
+    fn frames_are_shown_together_and_at_the_rate_of_the_reference() {
+        const PERIODS: [i64; 4] = [16_683_350, 16_666_667, 16_670_000, 8_333_333];
+        let mut wall = Wall::new(&PERIODS);
+        assert_eq!(wall.frame(), [None; 4]);
+        wall.pass(2_000_000_000);
+        let mut last = 0;
+        for n in 0..3000 {
+            let times: Vec<i64> = wall.frame().into_iter().flatten().collect();
+            assert_eq!(times.len(), 4);
+            let [reference, others @ ..] = &times[..] else {
+                unreachable!()
+            };
+            assert!(*reference > wall.now + MARGIN / 2, "{n}: too late");
+            // Each at its nearest vertical blank, as far as that can be known.
+            for (time, period) in others.iter().zip(&PERIODS[1..]) {
+                let error = (time - reference).abs();
+                assert!(error <= period / 2 + 300_000, "{n}: {error}");
+            }
+            if n > 0 {
+                assert_eq!(reference - last, PERIODS[0], "frame {n}");
+            }
+            last = *reference;
+        }
+    }
+
+    #[test]
+    fn phases_are_those_of_the_displays() {
+        let mut wall = Wall::new(&[16_666_667; 3]);
+        wall.pass(6_000_000_000);
+        let phases = wall.coordinator.phases(wall.now);
+        for (n, phase) in phases.iter().enumerate() {
+            assert_eq!(phase.late, n as u32);
+            let error = phase.error.unwrap() - 3_111_111 * n as i64;
+            assert!(error.abs() < 200_000, "{n}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_display_that_stops_holds_up_nobody() {
+        let mut wall = Wall::new(&[16_666_667; 3]);
+        wall.pass(3_000_000_000);
+        assert!(wall.frame().iter().all(Option::is_some));
+        wall.worlds[0].runs = false;
+        wall.pass(3_000_000_000);
+        // The next one is the reference.
+        let times = wall.frame();
+        assert_eq!(times[0], None);
+        assert!(times[1].is_some() && times[2].is_some());
+        assert_eq!(wall.coordinator.phases(wall.now)[0].error, None);
+        assert_eq!(wall.coordinator.phases(wall.now)[1].error, Some(0));
+        wall.worlds[0].runs = true;
+        wall.pass(1_000_000_000);
+        assert!(wall.frame().iter().all(Option::is_some));
+        // Another server of the tile has another clock and another display.
+        wall.coordinator.forget(1);
+        wall.worlds[1].offset = 1;
+        wall.worlds[1].period = 13_000_000;
+        assert_eq!(wall.frame()[1], None);
+        wall.pass(3_000_000_000);
+        assert!(wall.frame().iter().all(Option::is_some));
+        for world in &mut wall.worlds {
+            world.runs = false;
+        }
+        wall.pass(3_000_000_000);
+        assert_eq!(wall.frame(), [None; 3]);
+        assert_eq!(wall.coordinator.ready_at(), i64::MIN);
+    }
+
+    #[test]
+    fn slow_tiles_get_more_time() {
+        let mut wall = Wall::new(&[16_666_667; 2]);
+        wall.pass(2_000_000_000);
+        wall.frame();
+        wall.coordinator.plan(&[0, 1], wall.now);
+        wall.coordinator.shown(1, wall.now + 40_000_000);
+        wall.pass(40_000_000);
+        let time = wall.frame()[0].unwrap();
+        assert!(time > wall.now + 40_000_000, "{}", time - wall.now);
+        // A tile that takes very long does not stop the others for as long.
+        wall.coordinator.plan(&[0, 1], wall.now);
+        wall.coordinator.shown(1, wall.now + 60_000_000_000);
+        wall.pass(1_000_000_000);
+        let time = wall.frame()[0].unwrap();
+        assert!(time < wall.now + LEAD_MAX + 20_000_000);
+    }
+
+    #[test]
+    fn only_displays_are_asked_and_only_while_they_answer() {
+        let mut coordinator = Coordinator::new([true, false]);
+        let mut asked = 0;
+        for now in 0..2000 {
+            for tile in coordinator.ask(now * 1_000_000) {
+                assert_eq!(tile, 0);
+                asked += 1;
+            }
+        }
+        assert_eq!(asked, UNANSWERED_MAX);
+        coordinator.forget(0);
+        assert_eq!(coordinator.ask(2_000_000_000), [0]);
+    }
+
+    /// Servers are not trusted.
+    #[test]
+    fn nonsense_does_no_harm() {
+        let mut random = Random::new(9);
+        let values = [0, 1, -1, 1 << 40, i64::MAX, i64::MIN, 1 << 61, 16_666_667];
+        for _ in 0..300 {
+            let mut coordinator = Coordinator::new([true, true]);
+            for step in 0..200 {
+                let mut value = || match random.below(3) {
+                    0 => values[random.below(values.len())],
+                    _ => 1_000_000 * step + random.below(2_000_000) as i64,
+                };
+                let times = Sample {
+                    sent: value(),
+                    received_there: value(),
+                    sent_there: value(),
+                    received: value(),
+                };
+                let vblank = Some((value() as u64, value()));
+                let now = value();
+                coordinator.answer(step as usize % 2, times, vblank, 0);
+                coordinator.plan(&[0, 1], now);
+                coordinator.shown(0, value());
+                coordinator.ask(now);
+                let ready = coordinator.ready_at();
+                assert!(
+                    ready <= now.saturating_add(2 * LEAD_MAX + 1_500_000_000),
+                    "{ready} {now}"
+                );
+                coordinator.phases(now);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A window of our own whose pictures appear at given vertical blanks of its display.
+
+use std::collections::VecDeque;
+
+use mgn_sys::clock::monotonic;
+use mgn_wall::DisplayPosition;
+use mgn_wire::frames::Vblank;
+use x11rb::connection::{Connection as _, RequestConnection as _};
+use x11rb::protocol::present::{
+    self, CompleteKind, CompleteMode, CompleteNotifyEvent, ConnectionExt as _, EventMask,
+};
+use x11rb::protocol::Event;
+
+use crate::canvas::Canvas;
+use crate::display::lost;
+use crate::error::HEAD_MAX;
+use crate::{Error, Head, Picture};
+
+/// Pictures that the X server holds: one that is seen, and two that wait for their vertical blank.
+const CANVASES: usize = 3;
+/// The largest difference between the X server's clock and ours, in ns, beyond which they are
+/// different clocks.
+const CLOCK_DIFFERENCE_MAX: u64 = 10_000_000_000;
+
+/// A [`Head`] that shows pictures through the extension Present.
+#[derive(Debug)]
+pub struct GenlockedHead {
+    head: Head,
+    canvases: Vec<Held>,
+    /// The number of the last request that is answered by an event.
+    serial: u32,
+    /// The vertical blanks at which pictures are to appear, by serial.
+    awaited: VecDeque<(u32, u64)>,
+    /// The vertical blank that the X server is to report, by serial.
+    asked: Option<(u32, u64)>,
+    vblank: Option<Vblank>,
+    late: u32,
+    is_exposed: bool,
+    /// Whether a different clock of the X server was reported.
+    has_warned: bool,
+}
+
+#[derive(Debug)]
+struct Held {
+    canvas: Canvas,
+    /// The serial of its picture, while the X server reads it.
+    busy: Option<u32>,
+}
+
+impl GenlockedHead {
+    /// Opens a window as [`Head::open`] does.
+    ///
+    /// # Errors
+    /// Those of [`Head::open`], and [`Error::NoVblanks`].
+    pub fn open(
+        display: &str,
+        place: DisplayPosition,
+        size: (u32, u32),
+        title: &str,
+    ) -> Result<GenlockedHead, Error> {
+        let head = Head::open(display, place, size, title)?;
+        let no_vblanks = || Error::NoVblanks {
+            display: display.into(),
+        };
+        let x11 = &head.display.connection;
+        let extension = x11
+            .extension_information(present::X11_EXTENSION_NAME)
+            .map_err(lost)?;
+        extension.ok_or_else(no_vblanks)?;
+        let version = x11.present_query_version(1, 0).map_err(lost)?.reply();
+        version.map_err(|_| no_vblanks())?;
+        let wanted = EventMask::COMPLETE_NOTIFY | EventMask::IDLE_NOTIFY;
+        let events = head.display.new_id()?;
+        let selected = x11.present_select_input(events, head.id, wanted);
+        let selected = selected.map_err(lost)?.check();
+        selected.map_err(|_| no_vblanks())?;
+        Ok(GenlockedHead {
+            head,
+            canvases: Vec::new(),
+            serial: 0,
+            awaited: VecDeque::new(),
+            asked: None,
+            vblank: None,
+            late: 0,
+            is_exposed: false,
+            has_warned: false,
+        })
+    }
+
+    /// Hands a picture to the X server, which shows it at the vertical blank of a number, or at the
+    /// next one. Does not wait for that.
+    ///
+    /// # Errors
+    /// As [`Target::show`](crate::Target::show).
+    pub fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
+        self.poll()?;
+        let side = |side: u32| u16::try_from(side).ok().filter(|_| side <= HEAD_MAX);
+        let (width, height) = (picture.width, picture.height);
+        let (Some(wide), Some(high)) = (side(width), side(height)) else {
+            return Err(Error::TooLarge { width, height });
+        };
+        if wide == 0 || high == 0 {
+            return Ok(());
+        }
+        let n = self.free_canvas((wide, high))?;
+        self.serial = self.serial.wrapping_add(1);
+        let held = &mut self.canvases[n];
+        held.canvas.draw(picture)?;
+        held.busy = Some(self.serial);
+        let presented = self.head.display.connection.present_pixmap(
+            self.head.id,
+            held.canvas.pixmap,
+            self.serial,
+            x11rb::NONE,
+            x11rb::NONE,
+            0,
+            0,
+            x11rb::NONE,
+            x11rb::NONE,
+            x11rb::NONE,
+            0,
+            vblank.unwrap_or(0),
+            0,
+            0,
+            &[],
+        );
+        presented.map_err(lost)?.check().map_err(|error| {
+            let window = self.head.id;
+            let why = error.to_string();
+            Error::Refused { window, why }
+        })?;
+        if let Some(vblank) = vblank {
+            self.awaited.push_back((self.serial, vblank));
+        }
+        // A display that stands still reports nothing.
+        if self.awaited.len() > 4 * CANVASES {
+            self.awaited.pop_front();
+        }
+        Ok(())
+    }
+
+    /// The last vertical blank that is known, and how many pictures have appeared later than at
+    /// theirs. Has the X server report the next one.
+    ///
+    /// # Errors
+    /// [`Error::DisplayLost`].
+    pub fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
+        self.poll()?;
+        if self.asked.is_none() {
+            // An X server without real vertical blanks answers for the present moment if it is
+            // asked for one that is over. So it is asked for the number, and then for a later one.
+            let number = self.notify(0)?;
+            self.head.display.sync()?;
+            let now = self.find(number)?;
+            if let Some(now) = now {
+                let wanted = now.saturating_add(2);
+                self.asked = Some((self.notify(wanted)?, wanted));
+                self.head.display.flush()?;
+            }
+        }
+        Ok((self.vblank, self.late))
+    }
+
+    /// Whether some of the picture has gone from the window.
+    ///
+    /// # Errors
+    /// [`Error::DisplayLost`].
+    pub fn is_exposed(&mut self) -> Result<bool, Error> {
+        self.poll()?;
+        Ok(std::mem::take(&mut self.is_exposed))
+    }
+
+    fn notify(&mut self, vblank: u64) -> Result<u32, Error> {
+        self.serial = self.serial.wrapping_add(1);
+        let connection = &self.head.display.connection;
+        let asked = connection.present_notify_msc(self.head.id, self.serial, vblank, 0, 0);
+        asked.map_err(lost)?.ignore_error();
+        Ok(self.serial)
+    }
+
+    /// The number in the answer to a request. Other events are handled on the way to it.
+    fn find(&mut self, serial: u32) -> Result<Option<u64>, Error> {
+        let mut found = None;
+        while let Some(event) = self.next_event()? {
+            match event {
+                Event::PresentCompleteNotify(event)
+                    if event.kind == CompleteKind::NOTIFY_MSC && event.serial == serial =>
+                {
+                    found = Some(event.msc);
+                }
+                event => self.handle(event),
+            }
+        }
+        Ok(found)
+    }
+
+    fn poll(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.next_event()? {
+            self.handle(event);
+        }
+        Ok(())
+    }
+
+    fn next_event(&self) -> Result<Option<Event>, Error> {
+        self.head.display.connection.poll_for_event().map_err(lost)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Expose(_) => self.is_exposed = true,
+            Event::PresentCompleteNotify(event) => self.completed(&event),
+            Event::PresentIdleNotify(event) => {
+                let is_it = |held: &&mut Held| held.busy == Some(event.serial);
+                if let Some(held) = self.canvases.iter_mut().find(is_it) {
+                    held.busy = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn completed(&mut self, event: &CompleteNotifyEvent) {
+        let wanted = match event.kind {
+            CompleteKind::NOTIFY_MSC => self.asked.take_if(|asked| asked.0 == event.serial),
+            _ => {
+                let at = self.awaited.iter().position(|(n, _)| *n == event.serial);
+                at.and_then(|at| self.awaited.remove(at))
+            }
+        };
+        let Some((_, wanted)) = wanted else { return };
+        if event.kind != CompleteKind::NOTIFY_MSC {
+            if event.mode == CompleteMode::SKIP {
+                return;
+            }
+            self.late += u32::from(event.msc > wanted);
+        }
+        // Other reports may tell of the moment of the report.
+        if event.msc == wanted {
+            self.observe(event.msc, event.ust);
+        }
+    }
+
+    fn observe(&mut self, number: u64, microseconds: u64) {
+        let time = i64::try_from(microseconds).ok();
+        let time = time.and_then(|time| time.checked_mul(1000));
+        let is_ours = |time: &i64| monotonic().abs_diff(*time) < CLOCK_DIFFERENCE_MAX;
+        match time.filter(is_ours) {
+            Some(time) => self.vblank = Some(Vblank { number, time }),
+            None if self.has_warned => {}
+            None => {
+                self.has_warned = true;
+                tracing::warn!("an X server reports vertical blanks by the clock of another host, so its tile is not genlocked; run the tile's server on the X server's host");
+            }
+        }
+    }
+
+    /// The number of a canvas of this size that the X server does not read, if there is one; that
+    /// of the oldest otherwise.
+    fn free_canvas(&mut self, size: (u16, u16)) -> Result<usize, Error> {
+        if self.canvases.len() < CANVASES && self.canvases.iter().all(|held| held.busy.is_some()) {
+            let canvas = Canvas::new(&self.head.display, size)?;
+            self.canvases.push(Held { canvas, busy: None });
+        }
+        let age = |held: &Held| held.busy.map_or(u32::MAX, |n| self.serial.wrapping_sub(n));
+        let oldest = (0..self.canvases.len()).max_by_key(|n| age(&self.canvases[*n]));
+        let n = oldest.unwrap_or(0);
+        if self.canvases[n].canvas.size != size {
+            self.canvases[n].canvas = Canvas::new(&self.head.display, size)?;
+        }
+        Ok(n)
+    }
+}
