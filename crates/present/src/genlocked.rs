@@ -18,6 +18,9 @@ use crate::{Error, Head, Picture};
 
 /// Pictures that the X server holds: one that is seen, and two that wait for their vertical blank.
 const CANVASES: usize = 3;
+/// A picture for a later vertical blank than this number from the last known one is shown at once,
+/// because the X server keeps each picture that waits.
+const AHEAD_MAX: u64 = 1000;
 /// The largest difference between the X server's clock and ours, in ns, beyond which they are
 /// different clocks.
 const CLOCK_DIFFERENCE_MAX: u64 = 10_000_000_000;
@@ -94,6 +97,10 @@ impl GenlockedHead {
     /// As [`Target::show`](crate::Target::show).
     pub fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
         self.poll()?;
+        let known = self.vblank.map(|known| known.number);
+        let is_near =
+            |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
+        let vblank = vblank.filter(is_near);
         let side = |side: u32| u16::try_from(side).ok().filter(|_| side <= HEAD_MAX);
         let (width, height) = (picture.width, picture.height);
         let (Some(wide), Some(high)) = (side(width), side(height)) else {

@@ -142,25 +142,6 @@ fn displays_are_genlocked() {
     mothership.stop();
 }
 
-/// An X server that has no vertical blanks to report is an error where the program starts.
-#[test]
-fn a_display_that_cannot_be_genlocked_is_refused() {
-    let stage = Stage::new();
-    let mut without = Command::new("Xvfb");
-    without.args(["-extension", "Present"]);
-    let head = Head::by(without);
-    let display = head.display();
-    let present = format!("{{ window = \"{display}\" }}");
-    let tiles = [("all".to_owned(), [0, 0, 300, 300], present)];
-    let wall = wall_file("no-present", [300, 300], "genlock = true", &tiles);
-    let mut command = stage.mgn();
-    command.args(["run", "--wall", &wall, "--", "glxgears"]);
-    let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
-    let wanted = format!("the X server {display} has no extension Present, which genlock needs");
-    assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
-    assert!(outcome.status != Some(0), "{}", outcome.describe());
-}
-
 #[test]
 fn the_mothership_finds_who_draws_a_wall() {
     let stage = Stage::new();
