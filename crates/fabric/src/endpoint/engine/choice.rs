@@ -5,8 +5,9 @@
 //! memory with a system call, which takes one. The faster way depends on the length, on the load,
 //! and on the machine, so each receiver measures it for each class of lengths. In a trial it
 //! receives some megabytes in the current way, then in the other way, then in the current way
-//! again. It changes over if the other way was clearly faster than both. Trials that change nothing
-//! become rarer. The receiver states the way that it wants with each acceptance
+//! again. It changes over if the other way was clearly faster than both. If the other way turns out
+//! to be far slower, the trial ends after a few messages. Trials that change nothing become rarer.
+//! The receiver states the way that it wants with each acceptance
 //! ([`SHOW`](super::super::head::SHOW)).
 //!
 //! If long messages go in both directions, a change in one direction alone gains nothing, because
@@ -62,6 +63,12 @@ const STAYS_MAX: u32 = 6;
 /// How much faster the other way must be. Smaller differences are noise.
 const CLEARLY: f64 = 1.05;
 
+/// A trial ends at once if the other way has less than this part of the first rate, measured from
+/// its first message on over at least this number of messages and bytes.
+const FAR_SLOWER: f64 = 0.6;
+const FIRST_MESSAGES: u64 = 2;
+const FIRST_BYTES: u64 = 1 << 20;
+
 /// The leader's choice is in force for this many messages.
 const FOLLOWED: u32 = 64;
 
@@ -100,6 +107,9 @@ struct Trial {
     stray: u64,
     /// The bytes that came before that, while too many still came the other way.
     late: u64,
+    /// In the part that tries the other way: since when messages come only in that way, and their
+    /// bytes.
+    first: Option<(Duration, u64)>,
 }
 
 fn class_of(len: usize) -> Option<usize> {
@@ -151,7 +161,7 @@ impl Choice {
         len: usize,
         copies: Copies,
         (bytes, is_last): (usize, bool),
-        now: impl FnOnce() -> Duration,
+        now: impl Fn() -> Duration,
     ) {
         let Some(index) = class_of(len) else {
             return;
@@ -172,6 +182,15 @@ impl Choice {
         match copies == wanted {
             true => trial.wanted += bytes as u64,
             false => trial.stray += bytes as u64,
+        }
+        if let (&[before], None) = (&trial.rates[..], trial.since) {
+            let least = FIRST_BYTES.max(FIRST_MESSAGES * len as u64);
+            if copies == wanted && trial.is_far_slower(bytes as u64, least, before, &now) {
+                return class.end_far_slower();
+            }
+            if copies != wanted {
+                trial.first = None;
+            }
         }
         let all = trial.wanted + trial.stray;
         let is_pure = trial.stray <= all / STRAY;
@@ -215,6 +234,31 @@ impl Choice {
     }
 }
 
+impl Trial {
+    /// Counts bytes that came the other way, from the first on. Returns whether this way is far
+    /// slower than the rate `before`, as soon as at least `least` bytes have come.
+    fn is_far_slower(
+        &mut self,
+        bytes: u64,
+        least: u64,
+        before: f64,
+        now: impl Fn() -> Duration,
+    ) -> bool {
+        let Some((since, count)) = &mut self.first else {
+            // These took an unknown time.
+            self.first = Some((now(), 0));
+            return false;
+        };
+        let was_enough = *count >= least;
+        *count += bytes;
+        if was_enough || *count < least {
+            return false;
+        }
+        let time = now().saturating_sub(*since).as_secs_f64();
+        (*count as f64) < FAR_SLOWER * before * time
+    }
+}
+
 impl Class {
     /// The way that is wanted for the next messages: in the middle part of a trial, the other one.
     fn wanted(&self) -> Copies {
@@ -228,6 +272,13 @@ impl Class {
     fn part(&self) -> u64 {
         let least = self.shortest.max(PART_BURSTS * self.burst);
         least.max((PART_MIN << self.stays).min(PART_MAX))
+    }
+
+    /// Ends a trial of a way that is far slower. At first, the next one comes later than after other
+    /// trials.
+    fn end_far_slower(&mut self) {
+        self.stays = self.stays.max(1);
+        self.end(self.used);
     }
 
     /// Ends the trial. Messages are to come in this way from now on.
@@ -304,9 +355,9 @@ mod tests {
             ones as f64 / count as f64
         }
 
-        /// Sends 8 GiB twice. Returns the share of one-copy messages in the second half.
+        /// Sends 8 GiB twice, or more if much is in flight. Returns the share of one-copy messages in the second half.
         fn settle(&mut self, len: usize, times: [u64; 2]) -> f64 {
-            let count = ((8 << 30) / len).max(4000);
+            let count = ((8 << 30) / len).max(6000).max(400 * self.window);
             self.run(len, count, times);
             self.run(len, count, times)
         }
@@ -340,6 +391,16 @@ mod tests {
         for times in [[1000, 1000], [1000, 1030], [2000, 1000]] {
             let one = Model::new(8).settle(64 * KIB, times);
             assert!(one > 0.0 && one < 0.05, "{times:?} {one}");
+        }
+    }
+
+    /// Also in a program that sends little.
+    #[test]
+    fn a_way_that_is_far_slower_is_hardly_used() {
+        for len in [16 * KIB, 64 * KIB, 256 * KIB, 1 << 20] {
+            let count = (1 << 30) / len;
+            let one = Model::new(64).run(len, count, [3000, 1000]);
+            assert!(one > 0.0 && one < 0.15, "{len} {one}");
         }
     }
 
