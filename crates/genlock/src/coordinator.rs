@@ -10,16 +10,24 @@ const ASK_LATER: i64 = 40_000_000;
 const UNANSWERED_MAX: u32 = 4;
 /// A display whose last vertical blank is older, in ns, has stopped.
 const STOPPED_AFTER: i64 = 2_000_000_000;
+/// How far in the future it may be, in ns: clocks are not known exactly.
+const AHEAD_MAX: i64 = 100_000_000;
 /// Vertical blanks that pass before the period of a display is believed.
 const PERIODS_MIN: u64 = 20;
-/// The bounds of a display's period, in ns.
-const PERIOD_RANGE: (f64, f64) = (1e6, 1e9);
+/// The bounds of a display's period, in ns. X servers report one vertical blank a second for a
+/// screen that is off.
+const PERIOD_RANGE: (f64, f64) = (1e6, 1e8);
+/// After this number of reports in a row that do not fit its period, the display has another mode.
+const ODD_MAX: u32 = 5;
+/// A tile shows a frame at the vertical blank after that of the frame before, even if this is not
+/// the nearest one, but not if it is further away than this part of a period.
+const NEXT_WITHIN: f64 = 0.75;
 /// What is added to the time that a frame takes to a tile's display, in ns.
 const MARGIN: i64 = 2_000_000;
 /// No frame is planned further ahead, in ns.
 const LEAD_MAX: i64 = 250_000_000;
-/// By what part of the difference the estimate of this time falls with each frame that takes less.
-const FALL: f64 = 0.02;
+/// The time in which the estimate of this time falls by half if frames take less, in ns.
+const HALF_LIFE: f64 = 5e8;
 
 /// Decides at which vertical blank of its own display each tile shows a frame.
 ///
@@ -46,8 +54,8 @@ struct Tile {
     late: u32,
     /// When the tile was told to show a frame that it has not reported.
     told: Option<i64>,
-    /// How long a frame takes from there until the tile reports it.
-    lead: f64,
+    /// How long a frame took from there until the tile reported it, and when that was.
+    lead: (f64, i64),
     /// The vertical blank of the last frame.
     last: Option<u64>,
 }
@@ -59,6 +67,8 @@ struct Display {
     newest: Option<(u64, i64)>,
     /// Once its period is known.
     vblanks: Option<Vblanks>,
+    /// Reports in a row that do not fit its period.
+    odd: u32,
 }
 
 /// What is known of a tile's display.
@@ -84,6 +94,7 @@ impl Coordinator {
     /// A tile has another server, or none: nothing is known of it.
     pub fn forget(&mut self, tile: usize) {
         self.tiles[tile] = Tile::new(self.tiles[tile].has_display);
+        self.last = None;
     }
 
     /// Whether a tile is shown on a display.
@@ -143,7 +154,8 @@ impl Coordinator {
     /// A frame is handed to tiles now. Returns the vertical blank of its own display at which each
     /// of them shows it; none for those that show it as soon as they can.
     pub fn plan(&mut self, tiles: &[usize], now: i64) -> Vec<Option<u64>> {
-        let lead = tiles.iter().map(|tile| self.tiles[*tile].lead);
+        let displays = tiles.iter().filter(|tile| self.tiles[**tile].has_display);
+        let lead = displays.map(|tile| self.tiles[*tile].lead_at(now));
         let lead = (lead.fold(0.0, f64::max) as i64).min(LEAD_MAX) + MARGIN;
         for tile in tiles {
             self.tiles[*tile].told = Some(now);
@@ -156,10 +168,12 @@ impl Coordinator {
             time.saturating_add((period / 2.0) as i64)
         });
         // If the reference has changed, an earlier plan does not bind for long.
-        let earliest = earliest.min(now.saturating_add(LEAD_MAX));
+        let latest = now.saturating_add(LEAD_MAX);
+        let earliest = earliest.min(latest);
         let number = timing.first_after(earliest.max(now.saturating_add(lead)), Fields::Mono);
         let time = timing.time_of(number);
-        self.last = Some((time, timing.period));
+        let bound = latest.saturating_add(2 * timing.period as i64);
+        self.last = Some((time.min(bound), timing.period));
         let vblank = |tile: &usize| self.tiles[*tile].nearest(time, now);
         tiles.iter().map(vblank).collect()
     }
@@ -168,11 +182,10 @@ impl Coordinator {
     pub fn shown(&mut self, tile: usize, now: i64) {
         let tile = &mut self.tiles[tile];
         let Some(told) = tile.told.take() else { return };
-        let taken = now.saturating_sub(told) as f64;
-        tile.lead = match taken > tile.lead {
-            true => taken,
-            false => tile.lead + FALL * (taken - tile.lead),
-        };
+        let taken = now.saturating_sub(told).clamp(0, LEAD_MAX) as f64;
+        if taken >= tile.lead_at(now) {
+            tile.lead = (taken, now);
+        }
     }
 
     /// What is known of each tile's display.
@@ -210,7 +223,7 @@ impl Tile {
         }
         let (number, time, period) = self.display.last()?;
         let time = self.clock.local(time)?;
-        if now.saturating_sub(time) > STOPPED_AFTER {
+        if !(-AHEAD_MAX..=STOPPED_AFTER).contains(&now.saturating_sub(time)) {
             return None;
         }
         let timing = Timing {
@@ -221,15 +234,29 @@ impl Tile {
         timing.checked()
     }
 
-    /// The vertical blank of its display that is nearest to a common time, and after that of the
-    /// last frame.
+    /// The estimate of the time that a frame takes, in ns.
+    fn lead_at(&self, now: i64) -> f64 {
+        let (lead, at) = self.lead;
+        let age = now.saturating_sub(at).max(0) as f64;
+        lead * (-age / HALF_LIFE).exp2()
+    }
+
+    /// The vertical blank of its display that is nearest to a common time. If the last frame has
+    /// that one, it is the next one, or the same if the next one is too far away: then this frame
+    /// takes the place of the one before.
     fn nearest(&mut self, time: i64, now: i64) -> Option<u64> {
         let timing = self.timing(now)?;
         let nearest = timing.nearest(time);
-        // A frame never takes the place of the one before, unless the numbers began anew.
-        let after = self.last.map_or(0, |last| last.saturating_add(1));
-        let number = match after.saturating_sub(nearest) {
-            0..=2 => nearest.max(after),
+        let number = match self.last {
+            // Otherwise, the numbers began anew.
+            Some(last) if last >= nearest && last - nearest <= 2 => {
+                let next = last.saturating_add(1);
+                let away = timing.time_of(next).saturating_sub(time) as f64;
+                match away <= NEXT_WITHIN * timing.period {
+                    true => next,
+                    false => last,
+                }
+            }
             _ => nearest,
         };
         self.last = Some(number);
@@ -244,6 +271,7 @@ impl Display {
                 first: Some((number, time)),
                 newest: Some((number, time)),
                 vblanks: None,
+                odd: 0,
             }
         };
         let (Some(first), Some(newest)) = (self.first, self.newest) else {
@@ -257,7 +285,18 @@ impl Display {
         }
         self.newest = Some((number, time));
         match &mut self.vblanks {
-            Some(vblanks) => vblanks.observe(time),
+            Some(vblanks) => {
+                let expected = (number - newest.0) as f64 * vblanks.period();
+                let error = time.saturating_sub(newest.1) as f64 - expected;
+                self.odd = match error.abs() > vblanks.period() / 4.0 {
+                    true => self.odd + 1,
+                    false => 0,
+                };
+                if self.odd >= ODD_MAX {
+                    return begin(self);
+                }
+                vblanks.observe(time);
+            }
             None => {
                 let count = number - first.0;
                 if count < PERIODS_MIN {
@@ -406,7 +445,6 @@ mod tests {
                 unreachable!()
             };
             assert!(*reference > wall.now + MARGIN / 2, "{n}: too late");
-            // Each at its nearest vertical blank, as far as that can be known.
             for (time, period) in others.iter().zip(&PERIODS[1..]) {
                 let error = (time - reference).abs();
                 assert!(error <= period / 2 + 300_000, "{n}: {error}");
@@ -415,6 +453,47 @@ mod tests {
                 assert_eq!(reference - last, PERIODS[0], "frame {n}");
             }
             last = *reference;
+        }
+    }
+
+    /// Displays that are slower than the reference show some frames in place of the one before, and
+    /// none out of order.
+    #[test]
+    fn slower_displays_skip_frames() {
+        for periods in [
+            [16_666_667, 16_683_350],
+            [8_333_333, 16_666_667],
+            [16_666_667, 16_667_000],
+        ] {
+            let mut wall = Wall::new(&periods);
+            wall.pass(2_000_000_000);
+            let mut last = 0;
+            for n in 0..3000 {
+                let [Some(reference), Some(time)] = wall.frame()[..] else {
+                    panic!("{n}: it is not known");
+                };
+                assert!(time >= last, "{n}: backwards by {}", last - time);
+                last = time;
+                let error = (time - reference).abs();
+                assert!(error <= periods[1] * 3 / 4 + 300_000, "{n}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_display_may_change_its_mode() {
+        let mut wall = Wall::new(&[16_666_667; 2]);
+        wall.pass(2_000_000_000);
+        // Off: a vertical blank a second.
+        wall.worlds[0].period = 1_000_000_000;
+        wall.pass(12_000_000_000);
+        assert_eq!(wall.frame()[0], None);
+        for period in [13_333_333, 8_333_333] {
+            wall.worlds[0].period = period;
+            wall.pass(3_000_000_000);
+            let first = wall.frame()[0].unwrap();
+            let second = wall.frame()[0].unwrap();
+            assert_eq!(second - first, period);
         }
     }
 
@@ -477,6 +556,39 @@ mod tests {
         wall.pass(1_000_000_000);
         let time = wall.frame()[0].unwrap();
         assert!(time < wall.now + LEAD_MAX + 20_000_000);
+        // A few seconds later, it is as fast as before.
+        wall.pass(63_000_000_000);
+        let time = wall.frame()[0].unwrap();
+        assert!(time < wall.now + 25_000_000, "{}", time - wall.now);
+    }
+
+    /// A server whose display is in the future cannot stop the others.
+    #[test]
+    fn a_server_that_lies_holds_up_nobody() {
+        for ahead in [3_600_000_000_000, 150_000_000, 90_000_000] {
+            let mut coordinator = Coordinator::new([true, true]);
+            for n in 0..400_i64 {
+                let now = 1_000_000_000_000 + n * 10_000_000;
+                for tile in coordinator.ask(now) {
+                    let times = Sample {
+                        sent: now,
+                        received_there: now + 1000,
+                        sent_there: now + 2000,
+                        received: now + 3000,
+                    };
+                    let moved = if tile == 0 { ahead } else { 0 };
+                    let vblank = Some((n as u64, now + moved));
+                    coordinator.answer(tile, times, vblank, 0);
+                }
+                if n % 2 == 0 {
+                    coordinator.plan(&[0, 1], now + 5000);
+                    let wait = coordinator.ready_at().saturating_sub(now);
+                    assert!(wait <= LEAD_MAX + 40_000_000, "{n}: {wait}");
+                }
+            }
+            coordinator.forget(0);
+            assert_eq!(coordinator.ready_at(), i64::MIN);
+        }
     }
 
     #[test]
@@ -519,10 +631,7 @@ mod tests {
                 coordinator.shown(0, value());
                 coordinator.ask(now);
                 let ready = coordinator.ready_at();
-                assert!(
-                    ready <= now.saturating_add(2 * LEAD_MAX + 1_500_000_000),
-                    "{ready} {now}"
-                );
+                assert!(ready <= now.saturating_add(2 * LEAD_MAX), "{ready} {now}");
                 coordinator.phases(now);
             }
         }

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{is_name, Address, PublicKey, Token, Transport};
 use mgn_wall::Wall;
+use mgn_wire::failover::DisplayPhase;
 
 use crate::core::{HEARTBEAT_INTERVAL, SILENCE_TIMEOUT};
 use crate::failover::Failover;
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    has_tile, DisplayPhase, Drawn, End, FromMothership, Needs, Request, ToMothership,
-    TransportKind, Wanted, Whereabouts,
+    has_tile, Drawn, End, FromMothership, Needs, Request, ToMothership, TransportKind, Wanted,
+    Whereabouts,
 };
 use crate::Error;
 

@@ -9,10 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_fabric::{Address, Config, Incoming, Listener, Receiver, Sender, Transport};
-use mgn_wire::failover::{decode, encode, Assignment, FromProgram, OPENING, SOCKET};
+use mgn_wire::failover::{decode, encode, Assignment, DisplayPhase, FromProgram, OPENING, SOCKET};
 
 use crate::ask::{TileReports, TileServer};
-use crate::protocol::DisplayPhase;
 use crate::Error;
 
 /// How long the thread that listens may stay after the end of the run.
@@ -239,8 +238,8 @@ impl Shared {
             match message {
                 FromProgram::Lost { tile } => program.lost |= 1 << tile,
                 FromProgram::Settled { tile } => program.lost &= !(1 << tile),
-                FromProgram::Phase { tile, error, late } => {
-                    program.phases.insert(tile, DisplayPhase { error, late });
+                FromProgram::Phase { tile, phase } => {
+                    program.phases.insert(tile, phase);
                 }
                 FromProgram::Unfit { tile, address } => {
                     self.reports.add_unfit(tile as usize, address);
@@ -353,9 +352,7 @@ mod tests {
             error: Some(-5),
             late: 1,
         };
-        let DisplayPhase { error, late } = phase;
-        let tile = 4;
-        say(&second, FromProgram::Phase { tile, error, late });
+        say(&second, FromProgram::Phase { tile: 4, phase });
         say(&second, FromProgram::Lost { tile: 1 });
         run.awaits_lost(0b11);
         assert_eq!(run.reports.now().phases, [(4, phase)].into());

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mgn_fuzzing::Target;
+use mgn_wire::failover::DisplayPhase;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
@@ -12,6 +13,7 @@ use crate::config::{Config, Units};
 use crate::core::{Conn, Core};
 use crate::protocol::*;
 use crate::report::Status;
+use mgn_wire::failover::DisplayPhase;
 
 pub const TARGETS: &[Target] = &[
     Target {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use mgn_fabric::Role;
 use mgn_wall::Wall;
+use mgn_wire::failover::DisplayPhase;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -81,16 +82,6 @@ pub enum FromMothership {
     Stopping,
     /// The role of the sender's token does not permit the request. No message follows.
     Forbidden(String),
-}
-
-/// What is known of the display of a genlocked tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DisplayPhase {
-    /// How much later than the reference's it refreshes, in ns; negative: earlier. None if its
-    /// vertical blanks are not known.
-    pub error: Option<i64>,
-    /// How many frames have appeared later than planned.
-    pub late: u32,
 }
 
 /// Whether `tiles`, a bit each, as in [`ToMothership::Holes`], contain a tile. None has a number

@@ -4,7 +4,9 @@
 use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{DisplayPhase, TransportKind};
+use mgn_wire::failover::DisplayPhase;
+
+use crate::protocol::TransportKind;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {

@@ -274,7 +274,6 @@ impl XDisplay {
         self.shared().works = Some(false);
     }
 
-    /// Waits until the X server has done all that was asked of it.
     /// The error of a request for a window or a picture of our own.
     pub(crate) fn no_window(&self, error: ReplyError) -> Error {
         match error {
@@ -291,6 +290,7 @@ impl XDisplay {
         self.connection.flush().map_err(lost)
     }
 
+    /// Waits until the X server has done all that was asked of it.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         let cookie = self.connection.get_input_focus().map_err(lost)?;
         cookie

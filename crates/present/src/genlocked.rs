@@ -16,14 +16,20 @@ use crate::display::lost;
 use crate::error::HEAD_MAX;
 use crate::{Error, Head, Picture};
 
-/// Pictures that the X server holds: one that is seen, and two that wait for their vertical blank.
-const CANVASES: usize = 3;
+/// Pictures that the X server holds: two that are seen while one takes the place of the other, and
+/// those that wait for their vertical blank.
+const CANVASES: usize = 5;
+/// How many wait at most.
+const AWAITED_MAX: usize = 3;
 /// A picture for a later vertical blank than this number from the last known one is shown at once,
 /// because the X server keeps each picture that waits.
-const AHEAD_MAX: u64 = 1000;
-/// The largest difference between the X server's clock and ours, in ns, beyond which they are
-/// different clocks.
-const CLOCK_DIFFERENCE_MAX: u64 = 10_000_000_000;
+const AHEAD_MAX: u64 = 250;
+/// Reported times of vertical blanks may be this far in the future, in ns: some drivers report the
+/// end of the blank at its beginning.
+const AGE_MIN: i64 = -10_000_000;
+/// Older reports are of no use, and those that are older still come from another host's clock.
+const AGE_MAX: i64 = 2_000_000_000;
+const FOREIGN_AGE: i64 = 10_000_000_000;
 
 /// A [`Head`] that shows pictures through the extension Present.
 #[derive(Debug)]
@@ -34,8 +40,8 @@ pub struct GenlockedHead {
     serial: u32,
     /// The vertical blanks at which pictures are to appear, by serial.
     awaited: VecDeque<(u32, u64)>,
-    /// The vertical blank that the X server is to report, by serial.
-    asked: Option<(u32, u64)>,
+    /// The vertical blank that the X server is to report, by serial, and when it was asked.
+    asked: Option<(u32, u64, i64)>,
     vblank: Option<Vblank>,
     late: u32,
     is_exposed: bool,
@@ -97,10 +103,7 @@ impl GenlockedHead {
     /// As [`Target::show`](crate::Target::show).
     pub fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
         self.poll()?;
-        let known = self.vblank.map(|known| known.number);
-        let is_near =
-            |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
-        let vblank = vblank.filter(is_near);
+        let vblank = self.in_order(vblank);
         let side = |side: u32| u16::try_from(side).ok().filter(|_| side <= HEAD_MAX);
         let (width, height) = (picture.width, picture.height);
         let (Some(wide), Some(high)) = (side(width), side(height)) else {
@@ -137,13 +140,27 @@ impl GenlockedHead {
             Error::Refused { window, why }
         })?;
         if let Some(vblank) = vblank {
+            // The picture that waited for the same one is dropped.
+            self.awaited.retain(|(_, awaited)| *awaited != vblank);
             self.awaited.push_back((self.serial, vblank));
         }
-        // A display that stands still reports nothing.
-        if self.awaited.len() > 4 * CANVASES {
-            self.awaited.pop_front();
-        }
         Ok(())
+    }
+
+    /// The vertical blank at which the next picture is shown: none before those of the pictures
+    /// that wait, which it would not replace. The X server drops a picture if the next one is for
+    /// the same vertical blank.
+    fn in_order(&mut self, wanted: Option<u64>) -> Option<u64> {
+        let known = self.vblank.map(|known| known.number);
+        let is_near =
+            |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
+        // Numbers that began anew have left some behind.
+        self.awaited.retain(|(_, awaited)| is_near(awaited));
+        let last = self.awaited.iter().map(|(_, awaited)| *awaited).max();
+        match self.awaited.len() < AWAITED_MAX {
+            true => wanted.filter(is_near).max(last),
+            false => last,
+        }
     }
 
     /// The last vertical blank that is known, and how many pictures have appeared later than at
@@ -153,15 +170,16 @@ impl GenlockedHead {
     /// [`Error::DisplayLost`].
     pub fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
         self.poll()?;
-        if self.asked.is_none() {
+        let now = monotonic();
+        let is_waiting = |asked: &(u32, u64, i64)| now.saturating_sub(asked.2) < AGE_MAX;
+        if self.asked.as_ref().is_none_or(|asked| !is_waiting(asked)) {
             // An X server without real vertical blanks answers for the present moment if it is
             // asked for one that is over. So it is asked for the number, and then for a later one.
             let number = self.notify(0)?;
             self.head.display.sync()?;
-            let now = self.find(number)?;
-            if let Some(now) = now {
-                let wanted = now.saturating_add(2);
-                self.asked = Some((self.notify(wanted)?, wanted));
+            if let Some(number) = self.find(number)? {
+                let wanted = number.saturating_add(2);
+                self.asked = Some((self.notify(wanted)?, wanted, now));
                 self.head.display.flush()?;
             }
         }
@@ -228,13 +246,17 @@ impl GenlockedHead {
 
     fn completed(&mut self, event: &CompleteNotifyEvent) {
         let wanted = match event.kind {
-            CompleteKind::NOTIFY_MSC => self.asked.take_if(|asked| asked.0 == event.serial),
+            CompleteKind::NOTIFY_MSC => {
+                let asked = self.asked.take_if(|asked| asked.0 == event.serial);
+                asked.map(|asked| asked.1)
+            }
             _ => {
                 let at = self.awaited.iter().position(|(n, _)| *n == event.serial);
                 at.and_then(|at| self.awaited.remove(at))
+                    .map(|found| found.1)
             }
         };
-        let Some((_, wanted)) = wanted else { return };
+        let Some(wanted) = wanted else { return };
         if event.kind != CompleteKind::NOTIFY_MSC {
             if event.mode == CompleteMode::SKIP {
                 return;
@@ -248,13 +270,13 @@ impl GenlockedHead {
     }
 
     fn observe(&mut self, number: u64, microseconds: u64) {
-        let time = i64::try_from(microseconds).ok();
-        let time = time.and_then(|time| time.checked_mul(1000));
-        let is_ours = |time: &i64| monotonic().abs_diff(*time) < CLOCK_DIFFERENCE_MAX;
-        match time.filter(is_ours) {
-            Some(time) => self.vblank = Some(Vblank { number, time }),
-            None if self.has_warned => {}
-            None => {
+        let time = i64::try_from(microseconds).unwrap_or(i64::MAX);
+        let time = time.saturating_mul(1000);
+        match monotonic().saturating_sub(time) {
+            AGE_MIN..AGE_MAX => self.vblank = Some(Vblank { number, time }),
+            AGE_MAX..FOREIGN_AGE => {}
+            _ if self.has_warned => {}
+            _ => {
                 self.has_warned = true;
                 tracing::warn!("an X server reports vertical blanks by the clock of another host, so its tile is not genlocked; run the tile's server on the X server's host");
             }

@@ -448,7 +448,6 @@ impl Screens {
                         ..Header::plain(Kind::Clocks, 0, 0)
                     };
                     notify(header, &clocks);
-                    continue;
                 }
                 None => {}
             }

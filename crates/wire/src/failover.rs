@@ -24,14 +24,18 @@ pub enum FromProgram {
     Settled { tile: u32 },
     /// The server at an address cannot draw it.
     Unfit { tile: u32, address: String },
-    /// Its display is genlocked: it refreshes `error` ns later than that of the reference, or
-    /// earlier if this is negative, or its vertical blanks are not known; and `late` frames have
-    /// appeared later than planned.
-    Phase {
-        tile: u32,
-        error: Option<i64>,
-        late: u32,
-    },
+    /// Its display is genlocked.
+    Phase { tile: u32, phase: DisplayPhase },
+}
+
+/// What is known of the display of a genlocked tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisplayPhase {
+    /// How much later than the reference's it refreshes, in ns; negative: earlier. None if its
+    /// vertical blanks are not known.
+    pub error: Option<i64>,
+    /// How many frames have appeared later than planned.
+    pub late: u32,
 }
 
 impl FromProgram {

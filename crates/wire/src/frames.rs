@@ -134,7 +134,8 @@ pub struct Clocks {
     /// By the server's clock: when the question came, and when this was sent.
     pub received: i64,
     pub answered: i64,
-    /// The last vertical blank of the tile's display that is known; none if it has no such display.
+    /// The last vertical blank of the tile's display that is known. None if there is no such
+    /// display, or none is known yet.
     pub vblank: Option<Vblank>,
     /// How many frames were shown later than at the vertical blank that they were to be shown at.
     pub late: u32,

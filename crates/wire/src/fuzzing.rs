@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 
 use crate::draws::{arrays, attr, indices, Array, Extent, Run};
-use crate::failover::{encode, Assignment, FromProgram};
+use crate::failover::{encode, Assignment, DisplayPhase, FromProgram};
 use crate::frames::{Clocks, Encoding, Header, Instruction, Kind, Release, HEADER};
 use crate::gl::GL_POINTS;
 use crate::hello::{ContextInfo, Created, Hello, Role, ServerInfo, Welcome, VERSION};
@@ -454,8 +454,10 @@ fn failover_seeds() -> Vec<Vec<u8>> {
         encode(&unfit),
         encode(&FromProgram::Phase {
             tile: 1,
-            error: Some(-9),
-            late: 2,
+            phase: DisplayPhase {
+                error: Some(-9),
+                late: 2,
+            },
         }),
         encode(&assignment),
         encode(&vec![assignment.clone(), assignment]),

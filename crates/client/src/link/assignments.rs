@@ -5,7 +5,7 @@ use crate::options::{servers, Server};
 use crate::signals::Signals;
 use mgn_fabric::{Address, Receiver, Sender, Transport};
 use mgn_genlock::Phase;
-use mgn_wire::failover::{decode, encode, Assignment, FromProgram, OPENING, SOCKET};
+use mgn_wire::failover::{decode, encode, Assignment, DisplayPhase, FromProgram, OPENING, SOCKET};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -179,8 +179,7 @@ impl Assignments {
     pub fn say_phase(&self, tile: usize, Phase { error, late }: Phase) {
         self.say(&FromProgram::Phase {
             tile: tile as u32,
-            error,
-            late,
+            phase: DisplayPhase { error, late },
         });
     }
 

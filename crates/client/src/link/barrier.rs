@@ -57,11 +57,10 @@ impl<P> Barrier<P> {
         Some(Step::Finish(frame))
     }
 
-    /// Whether the next step is to show a frame.
-    pub fn is_to_show(&self) -> bool {
-        self.frames
-            .front()
-            .is_some_and(|first| first.parts.is_some())
+    /// Whether the next step is to show a frame that servers show, too.
+    pub fn is_to_release(&self) -> bool {
+        let first = self.frames.front();
+        first.is_some_and(|first| first.parts.is_some() && first.by.contains(&true))
     }
 
     /// The server of `tile` says that it has shown a frame. Returns whether it was to do so.
@@ -100,9 +99,9 @@ mod tests {
     fn a_frame_waits_until_all_have_shown_the_one_before() {
         let mut barrier = three();
         for n in 1..=3 {
-            assert!(barrier.is_to_show());
+            assert!(barrier.is_to_release());
             assert_eq!(barrier.next(), show(n, [true, true, false]));
-            assert!(!barrier.is_to_show());
+            assert!(!barrier.is_to_release());
             assert_eq!(barrier.next(), None);
             assert!(barrier.shown(1, frame(n)));
             assert_eq!(barrier.next(), None);
@@ -118,6 +117,7 @@ mod tests {
     fn what_no_server_shows_waits_for_nobody() {
         let mut barrier = Barrier::new();
         barrier.add(frame(1), vec![false; 3], ());
+        assert!(!barrier.is_to_release());
         assert_eq!(barrier.next(), show(1, [false; 3]));
         assert_eq!(barrier.next(), Some(Step::Finish(frame(1))));
     }

@@ -7,12 +7,14 @@ use mgn_genlock::{Coordinator, Phase, Sample};
 use mgn_sys::clock::monotonic;
 use mgn_wall::{Tile, Wall};
 use mgn_wire::frames::Clocks;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// How often the mothership is told of the displays' phases, in ns.
 const REPORT_INTERVAL: i64 = 1_000_000_000;
-/// When a display without known vertical blanks is reported to the user, in ns.
+/// When a display whose vertical blanks stay unknown is reported to the user, in ns.
 const UNKNOWN_AFTER: i64 = 5_000_000_000;
 /// How long the thread sleeps at most.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
@@ -66,15 +68,23 @@ impl Genlock {
     }
 }
 
-/// What is due next, and the phases of the displays where they were wanted.
+/// What is due next, and the displays where they were wanted.
 pub struct Turn {
     pub wake: i64,
-    pub phases: Option<Vec<(Phase, bool)>>,
+    pub displays: Option<Vec<OfDisplay>>,
+}
+
+/// A tile that is shown on a display.
+pub struct OfDisplay {
+    pub tile: usize,
+    pub phase: Phase,
+    /// Whether the tile has a renderer.
+    pub is_drawn: bool,
 }
 
 /// Starts the thread that calls `turn` whenever something is due: servers are to be asked, or a
-/// frame that had to wait is to be shown. It is told whether it is to return phases, and returns
-/// none when no renderer is left.
+/// frame that had to wait is to be shown. `turn` is told whether it is to return displays, and
+/// returns none when no renderer is left.
 ///
 /// # Errors
 /// One sentence, if there can be no thread.
@@ -82,63 +92,79 @@ pub fn start(
     session: &'static Session,
     turn: impl Fn(bool) -> Option<Turn> + Send + 'static,
 ) -> Result<(), String> {
-    let thread = thread::Builder::new().name("mgn-genlock".into());
-    let started = thread.spawn(move || follow(session, turn));
     let failed = |e| format!("cannot start the thread that synchronizes displays: {e}");
-    started.map(drop).map_err(failed)
+    let (told, displays) = mpsc::sync_channel(1);
+    let thread = thread::Builder::new().name("mgn-genlock".into());
+    thread.spawn(move || follow(&told, turn)).map_err(failed)?;
+    // Telling others can take any time.
+    let thread = thread::Builder::new().name("mgn-genlock-say".into());
+    let said = move || {
+        let mut reports = Reports::default();
+        for displays in displays {
+            reports.send(session, displays);
+        }
+    };
+    thread.spawn(said).map(drop).map_err(failed)
 }
 
-fn follow(session: &Session, turn: impl Fn(bool) -> Option<Turn>) {
-    let started = monotonic();
-    let mut reports = Reports {
-        due: started.saturating_add(REPORT_INTERVAL),
-        told: Vec::new(),
-        unknown: Vec::new(),
-    };
-    while let Some(Turn { wake, phases }) = turn(reports.are_due()) {
-        if let Some(phases) = phases {
-            reports.send(session, phases, monotonic().saturating_sub(started));
+/// Until no renderer is left.
+fn follow(tell: &SyncSender<Vec<OfDisplay>>, turn: impl Fn(bool) -> Option<Turn>) {
+    let mut due = monotonic().saturating_add(REPORT_INTERVAL);
+    loop {
+        let is_due = monotonic() >= due;
+        if is_due {
+            due = monotonic().saturating_add(REPORT_INTERVAL);
+        }
+        let Some(Turn { wake, displays }) = turn(is_due) else {
+            return;
+        };
+        if let Some(displays) = displays {
+            // The next ones are newer.
+            let _ = tell.try_send(displays);
         }
         let left = wake.saturating_sub(monotonic()).max(0);
         thread::park_timeout(Duration::from_nanos(left as u64).min(SLEEP_MAX));
     }
 }
 
-/// What the mothership and the user are told.
-struct Reports {
-    due: i64,
-    told: Vec<(Phase, bool)>,
-    /// Tiles whose vertical blanks are not known, as the user was told.
-    unknown: Vec<usize>,
+/// What the mothership and the user are told of each display.
+#[derive(Default)]
+struct Reports(BTreeMap<usize, Report>);
+
+#[derive(Default)]
+struct Report {
+    told: Option<Phase>,
+    /// Since when its vertical blanks are unknown, in ns.
+    unknown_since: Option<i64>,
+    has_complained: bool,
 }
 
 impl Reports {
-    fn are_due(&mut self) -> bool {
+    fn send(&mut self, session: &Session, displays: Vec<OfDisplay>) {
         let now = monotonic();
-        let is_due = now >= self.due;
-        if is_due {
-            self.due = now.saturating_add(REPORT_INTERVAL);
-        }
-        is_due
-    }
-
-    /// `phases` are the phases of all tiles, and whether these are shown on displays.
-    fn send(&mut self, session: &Session, phases: Vec<(Phase, bool)>, age: i64) {
-        let displays = phases.iter().enumerate().filter(|(_, (_, shown))| *shown);
-        for (tile, (phase, _)) in displays {
-            if self.told.get(tile).is_none_or(|(told, _)| told != phase) {
-                session.assignments.say_phase(tile, *phase);
+        for OfDisplay {
+            tile,
+            phase,
+            is_drawn,
+        } in displays
+        {
+            let report = self.0.entry(tile).or_default();
+            if report.told != Some(phase) {
+                session.assignments.say_phase(tile, phase);
+                report.told = Some(phase);
             }
-            if phase.error.is_some() {
-                self.unknown.retain(|unknown| *unknown != tile);
-            } else if age > UNKNOWN_AFTER && !self.unknown.contains(&tile) {
-                self.unknown.push(tile);
+            if phase.error.is_some() || !is_drawn {
+                report.unknown_since = None;
+                continue;
+            }
+            let since = *report.unknown_since.get_or_insert(now);
+            if now.saturating_sub(since) >= UNKNOWN_AFTER && !report.has_complained {
+                report.has_complained = true;
                 let name = session.tile_name(tile);
                 line(format!(
                     "the tile {name} is not genlocked: its server reports no vertical blanks of its display"
                 ));
             }
         }
-        self.told = phases;
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::link::barrier::{Barrier, Step};
 use crate::link::compositing::{Layer, Outcome};
-use crate::link::genlock::{self, Genlock, Turn};
+use crate::link::genlock::{self, Genlock, OfDisplay, Turn};
 use crate::link::heads::ShownTile;
 use crate::link::holes::{bring_forward, holes, stripe};
 use crate::link::pixmap::PixmapTarget;
@@ -19,6 +19,7 @@ use crate::link::swap_barrier::Failed;
 use crate::log::line;
 use crate::signals::Signals;
 use mgn_fabric::{Message, Receiver, Segment, Sender};
+use mgn_genlock::Phase;
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_sys::clock::monotonic;
 use mgn_wall::Rect;
@@ -64,8 +65,8 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
     let _signals = Signals::block_all();
     if genlocked.is_some() {
         let presenter = Arc::downgrade(&presenter);
-        genlock::start(session, move |wants_phases| {
-            lock(&*presenter.upgrade()?).keep_time(wants_phases)
+        genlock::start(session, move |wants_displays| {
+            lock(&*presenter.upgrade()?).keep_time(wants_displays)
         })?;
     }
     for (tile, receiver) in receivers.into_iter().enumerate() {
@@ -306,7 +307,7 @@ impl Presenter {
     /// Shows what may be shown by now.
     fn go_on(&mut self) {
         loop {
-            if let (Some(genlock), true) = (&self.genlock, self.barrier.is_to_show()) {
+            if let (Some(genlock), true) = (&self.genlock, self.barrier.is_to_release()) {
                 if !genlock.is_ready() {
                     return;
                 }
@@ -339,7 +340,7 @@ impl Presenter {
 
     /// Asks servers for their clocks and shows frames, as far as that is due. None if the wall is
     /// not genlocked.
-    fn keep_time(&mut self, wants_phases: bool) -> Option<Turn> {
+    fn keep_time(&mut self, wants_displays: bool) -> Option<Turn> {
         let genlock = self.genlock.as_mut()?;
         genlock.wake_this_thread();
         for tile in genlock.coordinator.ask(monotonic()) {
@@ -350,17 +351,23 @@ impl Presenter {
         self.go_on();
         let coordinator = &self.genlock.as_ref()?.coordinator;
         let asks = coordinator.ask_at();
-        let phases = || {
-            let phases = coordinator.phases(monotonic()).into_iter().enumerate();
-            let of_tile = |(tile, phase)| (phase, coordinator.has_display(tile));
-            phases.map(of_tile).collect()
+        let displays = || {
+            let phases = coordinator.phases(monotonic()).into_iter();
+            let phases = phases.zip(&self.seats).enumerate();
+            let displays = phases.filter(|(tile, _)| coordinator.has_display(*tile));
+            let of_display = |(tile, (phase, seat)): (usize, (Phase, &Seat))| OfDisplay {
+                tile,
+                phase,
+                is_drawn: matches!(seat, Seat::There(_)),
+            };
+            displays.map(of_display).collect()
         };
         Some(Turn {
-            wake: match self.barrier.is_to_show() {
+            wake: match self.barrier.is_to_release() {
                 true => asks.min(coordinator.ready_at()),
                 false => asks,
             },
-            phases: wants_phases.then(phases),
+            displays: wants_displays.then(displays),
         })
     }
 

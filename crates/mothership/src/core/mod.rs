@@ -9,10 +9,11 @@ use std::mem;
 use std::time::Duration;
 
 use mgn_fabric::{is_name, PublicKey};
+use mgn_wire::failover::DisplayPhase;
 
 use crate::config::{Config, WallPlan};
 use crate::protocol::{
-    has_tile, DisplayPhase, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
+    has_tile, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
 };
 use crate::report::Rate;
 use matching::Verdict;
