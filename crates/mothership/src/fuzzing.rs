@@ -13,7 +13,6 @@ use crate::config::{Config, Units};
 use crate::core::{Conn, Core};
 use crate::protocol::*;
 use crate::report::Status;
-use mgn_wire::failover::DisplayPhase;
 
 pub const TARGETS: &[Target] = &[
     Target {
