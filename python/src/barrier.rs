@@ -8,10 +8,8 @@ use mgn_fabric::job::Member;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::waiting::{interruptible, INTERRUPT};
 use crate::{seconds, DifferentError, Error, LateError, LostError};
-
-/// How often a wait looks whether the user has interrupted the program.
-const INTERRUPT: Duration = Duration::from_millis(100);
 
 /// One member's barrier; none once it is closed.
 #[pyclass(frozen, module = "manganese._native")]
@@ -46,7 +44,7 @@ pub fn open(
         patience,
         interface,
     };
-    let opened = py.detach(|| JobBarrier::open(member, &options));
+    let opened = interruptible(py, move || JobBarrier::open(member, &options))?;
     let opened = opened.map_err(|error| match error {
         OpenError::View(_)
         | OpenError::NoInterface { .. }
@@ -119,7 +117,14 @@ impl Barrier {
         let timeout = seconds(timeout)?;
         let mut guard = self.lock()?;
         let barrier = open_one(&mut guard)?;
-        py.detach(|| barrier.leave(Some(timeout))).map_err(failed)
+        let since = Instant::now();
+        loop {
+            let left = timeout.saturating_sub(since.elapsed());
+            match py.detach(|| barrier.leave(Some(left.min(INTERRUPT)))) {
+                Err(WaitError::NotLeft) if !left.is_zero() => py.check_signals()?,
+                left => return left.map_err(failed),
+            }
+        }
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -5,6 +5,7 @@ mod barrier;
 mod memory;
 mod outlet;
 mod visibility;
+mod waiting;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -27,6 +28,7 @@ use pyo3::types::PyByteArray;
 use barrier::Barrier;
 use memory::{Memory, PictureBuffer};
 use outlet::{lock, Outlet, OutletError};
+use waiting::interruptible;
 
 create_exception!(manganese, Error, PyException, "What the library reports.");
 create_exception!(
@@ -75,9 +77,10 @@ impl Job {
         hosts: Vec<String>,
         secret: &str,
     ) -> PyResult<Job> {
-        join(py, || {
-            let token = Token::from_text(secret)?;
-            let job = job::Job::new(name, rank, hosts)?.configured()?;
+        let (name, secret) = (name.to_owned(), secret.to_owned());
+        join(py, move || {
+            let token = Token::from_text(&secret)?;
+            let job = job::Job::new(&name, rank, hosts)?.configured()?;
             job.token(token).join()
         })
     }
@@ -100,7 +103,8 @@ impl Job {
     fn compositor(&self, py: Python<'_>, timeout: f64) -> PyResult<Compositor> {
         let patience = seconds(timeout)?;
         let number = self.compositors.fetch_add(1, Ordering::Relaxed);
-        let group = py.detach(|| Group::new(self.member, number, patience));
+        let member = self.member;
+        let group = interruptible(py, move || Group::new(member, number, patience))?;
         Ok(Compositor(Arc::new(Inner {
             group: Mutex::new(group.map_err(exception)?),
             rank: self.member.rank() as usize,
@@ -130,11 +134,9 @@ fn seconds(timeout: f64) -> PyResult<Duration> {
 
 fn join(
     py: Python<'_>,
-    find: impl FnOnce() -> Result<Member, mgn_fabric::Error> + Send,
+    find: impl FnOnce() -> Result<Member, mgn_fabric::Error> + Send + 'static,
 ) -> PyResult<Job> {
-    let member = py
-        .detach(find)
-        .map_err(|error| Error::new_err(error.to_string()))?;
+    let member = interruptible(py, find)?.map_err(|error| Error::new_err(error.to_string()))?;
     Ok(Job {
         member: Box::leak(Box::new(member)),
         compositors: AtomicU16::new(0),

@@ -77,6 +77,42 @@ class Jobs(unittest.TestCase):
             """,
         )
 
+    def test_an_interrupt_ends_waits_for_others(self) -> None:
+        self.expect(
+            2,
+            """
+            import os, signal, threading
+            def interrupt():
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            if rank == 0:
+                for wait in [
+                    lambda: job.barrier(number=7, timeout=600),
+                    lambda: job.compositor(timeout=600),
+                ]:
+                    interrupt()
+                    try:
+                        wait()
+                        assert False, "nobody else has come"
+                    except KeyboardInterrupt:
+                        pass
+            # The other one has come here at once.
+            with job.barrier(number=1, timeout=600) as barrier:
+                if rank == 0:
+                    interrupt()
+                    try:
+                        barrier(0)
+                        assert False, "the other one has not arrived"
+                    except KeyboardInterrupt:
+                        pass
+                    # It has arrived, and may wait again.
+                    with job.barrier(number=2, timeout=600):
+                        barrier.wait(timeout=600)
+                else:
+                    with job.barrier(number=2, timeout=600):
+                        barrier(0, timeout=600)
+            """,
+        )
+
     def test_barriers_combine_numbers_and_go_on_without_lost_members(self) -> None:
         self.expect(
             3,
