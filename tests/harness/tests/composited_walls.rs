@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, wall_file, watch, Live, Outcome, Running, Stage, Tile};
+use mgn_tests::{children, programs, wall_file, watch, Live, Outcome, Running, Stage, Tile};
 use mgn_verify::Picture;
-use rustix::process::Signal;
+use rustix::process::{kill_process, Pid, Signal};
 
 /// More than anything takes on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
@@ -237,5 +237,44 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
     for (server, _) in servers {
         server.signal(Signal::TERM);
         server.finish(RUN_TIMEOUT);
+    }
+}
+
+/// With `--on-loss continue`, a rank that has lost its renderers draws on without pictures, and the
+/// others do not wait for it.
+#[test]
+fn nobody_waits_for_a_rank_that_goes_on_without_pictures() {
+    let stage = Stage::new();
+    for wall in [&[][..], &["--wall", "2x1"]] {
+        let saved = stage.folder();
+        let mut command = stage.mgn();
+        command.args(["run", "-np", "2", "--composite", "depth"]);
+        command
+            .args(["--on-loss", "continue", "--save"])
+            .arg(&saved);
+        let running = Running::start(demo(command.args(wall), 600));
+        let picture = saved.join("frame-000005.png");
+        until("a composited picture", || picture.exists());
+        let has = |pid: u32, word: &str| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let mut words = line.split(|byte| *byte == 0);
+            words.any(|other| other == word.as_bytes())
+        };
+        let ranks = children(running.pid()).into_iter();
+        let mut of_ranks = ranks.flat_map(children);
+        let server = of_ranks.find(|pid| has(*pid, "--embedded"));
+        let server = server.expect("the server of a rank");
+        for pid in children(server).into_iter().chain([server]) {
+            let _ = kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL);
+        }
+        let outcome = running.finish(RUN_TIMEOUT);
+        let told = outcome.describe();
+        assert_eq!(outcome.status, Some(0), "{told}");
+        assert!(
+            outcome.stderr.contains("continues without pictures"),
+            "{told}"
+        );
+        let last = saved.join("frame-000600.png");
+        assert!(!last.exists(), "it was too late to lose a renderer");
     }
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mgn_tests::{camera, compare_all, programs, wall_file, Case, Head, Outcome, Running, Stage};
+use mgn_verify::Picture;
 use rustix::process::Signal;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
@@ -143,6 +144,42 @@ fn displays_are_genlocked() {
     });
     running.signal(Signal::TERM);
     running.finish(RUN_TIMEOUT);
+    mothership.stop();
+}
+
+/// Each rank gets the servers of the wall, and their pictures become one.
+#[test]
+fn ranks_share_a_wall_of_the_mothership() {
+    let stage = Stage::new();
+    let tag = std::process::id();
+    let mut config = String::from(
+        "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 150]\n\
+         servers = [\"a\", \"b\"]\n",
+    );
+    for name in ["a", "b"] {
+        config +=
+            &format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:@mgn-{tag}-np-{name}\"\n");
+    }
+    let mothership = TestMothership::start(&stage, "home", &config);
+    let pictures = [&[][..], &["--wall", "desk"]].map(|wall| {
+        let saved = stage.folder();
+        let mut command = mothership.mgn(&["run", "-np", "2", "--composite", "depth"]);
+        command.args(wall).arg("--save").arg(&saved).arg("--");
+        command.arg(programs("demos").join("iso_demo"));
+        command.args(["--triangles", "20000", "--part", "%r/%n"]);
+        command.args(["--size", "200x150", "--frames", "3"]);
+        let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
+        assert_eq!(outcome.status, Some(0), "{wall:?}: {}", outcome.describe());
+        (1..=3)
+            .map(|n| Picture::read(&saved.join(format!("frame-{n:06}.png"))).unwrap())
+            .collect::<Vec<_>>()
+    });
+    assert!(pictures[0] == pictures[1], "the wall changes the pictures");
+    for server in ["a", "b"] {
+        let said = fs::read_to_string(log(&mothership.folder, server)).unwrap();
+        let sessions = said.matches("event=\"session-begin\"").count();
+        assert!(sessions >= 2, "{server}: {said}");
+    }
     mothership.stop();
 }
 

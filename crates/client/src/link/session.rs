@@ -525,9 +525,16 @@ impl Session {
         if let Some(why) = why {
             line(format_args!("{why}; {then}"));
         }
-        match goes_on {
-            true => self.frames.open_gates(),
-            false => self.end_process(status),
+        if !goes_on {
+            self.end_process(status);
+        }
+        self.frames.open_gates();
+        // The others must not wait for a program that lives on without pictures.
+        if let Some(composite) = self.composite {
+            composite.leave();
+        }
+        if let Some(barrier) = &self.swap_barrier {
+            barrier.leave();
         }
     }
 }
