@@ -52,6 +52,7 @@ pub fn open(
         | OpenError::NoLines
         | OpenError::Rank { .. }
         | OpenError::InUse { .. }
+        | OpenError::Used { .. }
         | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
         OpenError::Late { .. } | OpenError::TooLate { .. } => LateError::new_err(error.to_string()),
         OpenError::Unreachable { .. } | OpenError::Lost { .. } | OpenError::Gone { .. } => {

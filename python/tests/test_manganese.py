@@ -772,11 +772,12 @@ class Arguments(unittest.TestCase):
         for words, arguments in {
             "did you mean dissemination": {"kind": "diseminaton"},
             "must be any, all, min or max": {"combine": "sum"},
-            "cannot have rank 9": {"ranks": [0, 9]},
-            "named twice": {"ranks": [0, 0]},
+            "cannot have rank 9": {"ranks": [0, 9], "number": 3},
+            "named twice": {"ranks": [0, 0], "number": 3},
             "no network interface nothing0": {"kind": "udp", "interface": "nothing0"},
             "timeout is -1": {"timeout": -1},
             "number is 70000": {"number": 70000},
+            "needs a number": {"ranks": [0]},
         }.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 self.job.barrier(**arguments)
@@ -787,6 +788,12 @@ class Arguments(unittest.TestCase):
         barrier.close()
         with self.assertRaisesRegex(RuntimeError, "closed"):
             barrier(5)
+        with self.job.barrier() as another:
+            self.assertEqual(another(6), 6)
+        with self.job.barrier(number=4) as numbered:
+            self.assertEqual(numbered(7), 7)
+        with self.assertRaisesRegex(ValueError, "barrier 4 was open in this process before"):
+            self.job.barrier(number=4)
 
     def test_a_closed_compositor_is_an_error(self) -> None:
         with self.job.compositor() as compositor:

@@ -264,6 +264,12 @@ fn a_number_in_use_is_refused() {
                 "{kind}"
             );
             drop(one);
+            // Afterwards, the other one's messages could still arrive.
+            let again = JobBarrier::open(job.clone(), &options(kind));
+            assert!(
+                matches!(again, Err(OpenError::Used { number: 0 })),
+                "{kind}"
+            );
         });
     }
 }

@@ -104,6 +104,7 @@ impl From<OpenError> for Fault {
             OpenError::View(_)
             | OpenError::Rank { .. }
             | OpenError::InUse { .. }
+            | OpenError::Used { .. }
             | OpenError::Interface { .. } => Code::Argument,
             OpenError::Hosts { .. }
             | OpenError::Lines(_)

@@ -13,6 +13,7 @@ communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import uuid
@@ -78,6 +79,7 @@ class Job:
     """
 
     def __init__(self, comm: Any = None) -> None:
+        self._numbers = itertools.count(65535, -1)
         if comm is None:
             self._native = _native.Job.find()
             return
@@ -107,7 +109,7 @@ class Job:
         kind: str = "auto",
         *,
         combine: str = "any",
-        number: int = 0,
+        number: int | None = None,
         ranks: Sequence[int] | None = None,
         interface: str | None = None,
         timeout: float = 30.0,
@@ -117,12 +119,17 @@ class Job:
         `kind` is "shm", "star", "tree", "tree-N" with N children for each member, "dissemination",
         "hierarchical", "udp", "wired", or "auto": shared memory if all members are on one host,
         dissemination if each is on a host of its own, and otherwise hierarchical. `combine` says
-        how the members' numbers are combined: "any" or "all" bits, "min" or "max". No two barriers
-        of a job may have the same `number`, even one after the other. `ranks` are the members: by
-        default, all ranks of the job. `interface` is the network interface for the datagrams of
+        how the members' numbers are combined: "any" or "all" bits, "min" or "max". `ranks` are the
+        members: by default, all ranks of the job. No two barriers of a job may have the same
+        `number`, even one after the other. Barriers of all ranks without a number get one from
+        65535 down; all ranks must open these in the same order. `interface` is the network interface for the datagrams of
         "udp", or the lines of "wired", such as "gpiochip0:17,27,22"; it may differ from member to
         member. The call waits for the other members for up to `timeout` seconds.
         """
+        if number is None:
+            if ranks is not None:
+                raise ValueError("a barrier of some ranks needs a number: pass number=")
+            number = next(self._numbers)
         described = (kind, combine, number, None if ranks is None else list(ranks), interface)
         return Barrier(self._native.barrier(described, timeout))
 

@@ -7,7 +7,6 @@ use mgn_sys::{memory, peer, Protection};
 
 use super::links::Links;
 use super::meeting::Group;
-use super::numbers::Number;
 use super::{Joined, OpenError, LOSS_CHECK_INTERVAL};
 use crate::{Id, Misuse, Reporter, Shared, SharedError, WaitError};
 
@@ -20,12 +19,10 @@ pub(super) struct InMemory {
     processes: Vec<Option<OwnedFd>>,
     /// The process that has opened the barrier. A forked child is no member.
     owner: u32,
-    _number: Number,
 }
 
 impl InMemory {
     pub fn open(job: Box<dyn Joined>, mut group: Group) -> Result<InMemory, OpenError> {
-        let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let count = group.view.len();
         let me = Id(group.view.place(group.me).expect("a member of its group") as u32);
@@ -60,7 +57,6 @@ impl InMemory {
             group,
             processes,
             owner: std::process::id(),
-            _number: number,
         })
     }
 

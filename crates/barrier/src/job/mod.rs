@@ -25,6 +25,7 @@ use crate::{Combine, Ended, Misuse, SharedError, ViewError, WaitError};
 pub use choice::{Choice, UnknownChoice};
 pub use kind::{Kind, UnknownKind};
 use memory::InMemory;
+use numbers::Number;
 use running::Running;
 use wires::OverWires;
 
@@ -76,6 +77,11 @@ pub enum OpenError {
     Gone { rank: u32 },
     #[error("barrier {number} is open in this process: give each barrier a number of its own")]
     InUse { number: u16 },
+    #[error(
+        "barrier {number} was open in this process before: messages of that one could still \
+         arrive; give each barrier a number of its own"
+    )]
+    Used { number: u16 },
     #[error("rank {rank} has not opened barrier {number} after {waited:?}")]
     Late {
         rank: u32,
@@ -128,6 +134,8 @@ pub struct JobBarrier {
     core: Core,
     /// [`fork::generation`] of the process that has opened it.
     owner: u32,
+    /// Dropped after the rest.
+    _number: Number,
 }
 
 #[derive(Debug)]
@@ -152,6 +160,7 @@ impl JobBarrier {
             return Err(OpenError::NoInterface { kind });
         }
         let group = meeting::Group::of(&job, options)?;
+        let mut number = Number::take(&job, group.number)?;
         let core = match group.kind {
             Kind::Shared => Core::Memory(Box::new(InMemory::open(Box::new(job), group)?)),
             Kind::Wired => {
@@ -161,7 +170,12 @@ impl JobBarrier {
             _ => Core::Running(Box::new(Running::open(Box::new(job), group, options)?)),
         };
         let owner = fork::generation();
-        Ok(JobBarrier { core, owner })
+        number.use_up();
+        Ok(JobBarrier {
+            core,
+            owner,
+            _number: number,
+        })
     }
 
     #[inline]

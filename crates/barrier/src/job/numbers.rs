@@ -1,61 +1,94 @@
 //! The numbers of barriers that this process has open, and of those that it has closed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::links::clear;
 use super::{Joined, OpenError};
 
-/// Closed barriers that are remembered. Others tell this process once that they have closed
-/// theirs, usually at about the same time.
+/// Closed barriers whose late messages are removed. Others tell this process once that they have
+/// closed theirs, usually at about the same time.
 const CLOSED_MAX: usize = 64;
 
-/// A barrier of one rank: one process can be several ranks of a job, in tests.
-type Name = (String, u32, u16);
+/// A rank of a job: one process can be several, in tests.
+type Rank = (String, u32);
 
-#[derive(Debug)]
+/// The numbers of one rank.
+#[derive(Debug, Default)]
 struct Numbers {
-    open: Vec<Name>,
-    closed: Vec<Name>,
+    open: BTreeSet<u16>,
+    /// The last ones that were closed.
+    closed: Vec<u16>,
+    /// All that have been open, as bits.
+    used: Vec<u64>,
 }
 
-static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers {
-    open: Vec::new(),
-    closed: Vec::new(),
-});
+static NUMBERS: Mutex<BTreeMap<Rank, Numbers>> = Mutex::new(BTreeMap::new());
 
-fn numbers() -> MutexGuard<'static, Numbers> {
+fn numbers() -> MutexGuard<'static, BTreeMap<Rank, Numbers>> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A number that is in use until this is dropped.
 #[derive(Debug)]
-pub(super) struct Number(Name);
+pub(super) struct Number {
+    rank: Rank,
+    number: u16,
+}
 
 impl Number {
     pub fn take(job: &dyn Joined, number: u16) -> Result<Number, OpenError> {
-        let name = (job.name().to_owned(), job.rank(), number);
-        let mut numbers = numbers();
-        if numbers.open.contains(&name) {
+        let rank = (job.name().to_owned(), job.rank());
+        let mut all = numbers();
+        let numbers = all.entry(rank.clone()).or_default();
+        if numbers.open.contains(&number) {
             return Err(OpenError::InUse { number });
         }
-        numbers.closed.retain(|known| *known != name);
-        for (theirs, rank, number) in &numbers.closed {
-            if (theirs, *rank) == (&name.0, name.1) {
-                clear(job, *number);
-            }
+        if numbers.is_used(number) {
+            return Err(OpenError::Used { number });
         }
-        numbers.open.push(name.clone());
-        Ok(Number(name))
+        // A barrier of this number may have failed to open.
+        numbers.closed.retain(|closed| *closed != number);
+        for closed in &numbers.closed {
+            clear(job, *closed);
+        }
+        numbers.open.insert(number);
+        Ok(Number { rank, number })
+    }
+
+    /// The barrier is open: the number is used up.
+    pub fn use_up(&mut self) {
+        if let Some(numbers) = numbers().get_mut(&self.rank) {
+            let (word, bit) = place(self.number);
+            let words = numbers.used.len().max(word + 1);
+            numbers.used.resize(words, 0);
+            numbers.used[word] |= bit;
+        }
     }
 }
 
 impl Drop for Number {
     fn drop(&mut self) {
-        let mut numbers = numbers();
-        numbers.open.retain(|known| *known != self.0);
+        let mut all = numbers();
+        let Some(numbers) = all.get_mut(&self.rank) else {
+            return;
+        };
+        numbers.open.remove(&self.number);
         if numbers.closed.len() >= CLOSED_MAX {
             numbers.closed.remove(0);
         }
-        numbers.closed.push(self.0.clone());
+        numbers.closed.push(self.number);
     }
+}
+
+impl Numbers {
+    fn is_used(&self, number: u16) -> bool {
+        let (word, bit) = place(number);
+        self.used.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+/// The word and the bit of a number.
+fn place(number: u16) -> (usize, u64) {
+    (usize::from(number / 64), 1 << (number % 64))
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use super::datagrams::Datagrams;
 use super::links::{Links, Use};
 use super::meeting::{random, Group};
-use super::numbers::Number;
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
     Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Recipient, Resending,
@@ -42,7 +41,6 @@ pub(super) struct Running {
     kind: Kind,
     /// The process that has opened the barrier. A forked child is no member, and has no thread.
     owner: u32,
-    _number: Number,
 }
 
 #[derive(Debug)]
@@ -67,7 +65,6 @@ impl Running {
         mut group: Group,
         options: &Options,
     ) -> Result<Running, OpenError> {
-        let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match group.kind {
             Kind::Udp => {
@@ -132,7 +129,6 @@ impl Running {
             thread: Some(thread),
             kind: group.kind,
             owner: std::process::id(),
-            _number: number,
         })
     }
 

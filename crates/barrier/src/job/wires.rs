@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::links::Links;
 use super::meeting::Group;
-use super::numbers::Number;
 use super::{Joined, OpenError};
 use crate::wired::{Device, Lines, Wired};
 use crate::{Ended, Misuse, WaitError};
@@ -25,7 +24,6 @@ pub(super) struct OverWires {
     /// Why this member could not arrive.
     failed: Option<String>,
     owner: u32,
-    _number: Number,
 }
 
 impl OverWires {
@@ -35,7 +33,6 @@ impl OverWires {
         mut group: Group,
         device: Option<&str>,
     ) -> Result<OverWires, OpenError> {
-        let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let device = device.ok_or(OpenError::NoLines)?.parse::<Device>();
         let failed = |source: std::io::Error| OpenError::System {
@@ -58,7 +55,6 @@ impl OverWires {
             group,
             failed: None,
             owner: std::process::id(),
-            _number: number,
         })
     }
 
