@@ -5,9 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
+use mgn_barrier::{JobBarrier, Kind};
 use mgn_composite::{
     Color, Depth, Format, Group, Operation, Picture, Rectangle, Schedule, Terms, UnknownSchedule,
 };
@@ -34,6 +36,9 @@ pub struct Work {
     pub route: Route,
     /// Each renderer draws a quarter of its picture, each at a different position.
     pub is_sparse: bool,
+    /// All pass such a barrier before they composite, as systems need whose compositor cannot tell
+    /// when a picture is complete.
+    pub barrier: Option<Kind>,
 }
 
 /// How the pictures are composited.
@@ -95,6 +100,8 @@ pub struct Compositor {
     frames: usize,
     #[arg(long)]
     sparse: bool,
+    #[arg(long)]
+    barrier: Option<Kind>,
 }
 
 impl Work {
@@ -165,6 +172,9 @@ impl Work {
             command.args([self.operation.to_string(), self.route.to_string()]);
             command.arg(frames.to_string());
             command.args(self.is_sparse.then_some("--sparse"));
+            if let Some(barrier) = self.barrier {
+                command.args(["--barrier", &barrier.to_string()]);
+            }
             command.stdin(Stdio::null()).stdout(Stdio::piped());
             mgn_sys::process::end_with_us(&mut command);
             Ok(Running(command.spawn().context("cannot run this program")?))
@@ -203,10 +213,20 @@ impl Compositor {
             operation: self.operation,
             route: self.route,
             is_sparse: self.sparse,
+            barrier: self.barrier,
         };
         let display = self.renderers;
         let hosts = vec!["localhost".to_string(); self.renderers + 1];
-        let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
+        let member = Arc::new(Job::new(&self.job, self.rank as u32, hosts)?.join()?);
+        let open = |kind| {
+            let options = mgn_barrier::Options {
+                kind,
+                patience: GROUP_TIMEOUT,
+                ..mgn_barrier::Options::default()
+            };
+            JobBarrier::open(member.clone(), &options)
+        };
+        let mut barrier = self.barrier.map(open).transpose()?;
         let (schedule, host) = match self.route {
             Route::Chosen => (None, None),
             Route::By(schedule) => (Some(schedule), None),
@@ -250,12 +270,15 @@ impl Compositor {
                     }
                 }
             }
+            if let Some(barrier) = &mut barrier {
+                barrier.pass(0, Some(GROUP_TIMEOUT))?;
+            }
             group.composite_drawn(&terms, work.is_sparse.then(|| covered.clone()))?;
         }
         if self.rank == display {
             println!("{}", start.elapsed().as_secs_f64());
         }
-        drop(group);
+        drop((group, barrier));
         member.leave();
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use mgn_barrier::Kind as Barrier;
 use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
 
 use super::icet;
@@ -65,6 +66,15 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Tree(8),
 ];
 
+/// The barriers before each composition. The display passes them, too.
+const BARRIERS: [Option<Barrier>; 5] = [
+    None,
+    Some(Barrier::Shared),
+    Some(Barrier::Star),
+    Some(Barrier::Dissemination),
+    Some(Barrier::Udp),
+];
+
 /// The approximate bytes that a group of processes merges per second. It determines the number of
 /// frames.
 const BYTES_A_SECOND: f64 = 2e9;
@@ -88,6 +98,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
                     operation,
                     route,
                     is_sparse,
+                    barrier: None,
                 },
             };
             sizes.iter().map(case).collect()
@@ -144,6 +155,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         ),
         by_number(options, Operation::Over, "blended in order"),
         by_number(options, Operation::Nearest, "the nearest depth"),
+        by_barrier(options),
         simulated(options),
     ])
 }
@@ -156,7 +168,7 @@ fn ours(
 ) -> Vec<Box<dyn Method>> {
     let method = |route: &Route| -> Box<dyn Method> {
         Box::new(OurCompositor {
-            route: *route,
+            name: route.to_string(),
             cases: cases(*route),
             seconds,
         })
@@ -202,6 +214,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
                 operation,
                 route,
                 is_sparse: false,
+                barrier: None,
             },
         };
         numbers.iter().map(case).collect()
@@ -227,6 +240,57 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
         goals: Vec::new(),
         conclude: no_conclusions,
     }
+}
+
+/// With a barrier before each composition, as in the main table of paper 5.
+fn by_barrier(options: &BenchOptions) -> Experiment {
+    let sizes = options.full_or_quick(&SIZES[..6], &SIZES[..2]);
+    let kinds = options.full_or_quick(&BARRIERS[..], &BARRIERS[..2]);
+    let method = |barrier: &Option<Barrier>| -> Box<dyn Method> {
+        let case = |(width, height): &(usize, usize)| Case {
+            plot: BARRIER_PLOT.to_string(),
+            x: (width * height) as f64,
+            work: Work {
+                barrier: *barrier,
+                ..blending(RENDERERS, *width, *height)
+            },
+        };
+        Box::new(OurCompositor {
+            name: match barrier {
+                Some(kind) => format!("barrier {kind}"),
+                None => "no barrier".to_string(),
+            },
+            cases: sizes.iter().map(case).collect(),
+            seconds: options.full_or_quick(0.3, 0.05),
+        })
+    };
+    Experiment {
+        suite: Suite::Composite,
+        key: BARRIER_PLOT.replace('-', " "),
+        plots: vec![Plot::new(
+            BARRIER_PLOT.to_string(),
+            format!("{RENDERERS} pictures become one, after a barrier: blended in order"),
+            Axis::log("pixels", ""),
+            Axis::log("rate", "frames/s"),
+            Better::More,
+        )],
+        methods: kinds.iter().map(method).collect(),
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(120, 5)),
+        rounds: ROUNDS,
+        notes: vec![about(&(RENDERERS + 1).to_string())],
+        goals: Vec::new(),
+        conclude: beside_no_barrier,
+    }
+}
+
+/// For each size, the rate with each barrier relative to that without one.
+fn beside_no_barrier(outcome: &Outcome) -> Vec<String> {
+    let Some((without, with)) = outcome.series.split_first() else {
+        return Vec::new();
+    };
+    let line = |with: &Series| compared(with, &[without], "of the rate without a barrier");
+    with.iter().filter_map(line).collect()
 }
 
 fn simulated(options: &BenchOptions) -> Experiment {
@@ -261,6 +325,7 @@ fn simulated(options: &BenchOptions) -> Experiment {
 }
 
 const SIMULATION: &str = "composite-simulated";
+const BARRIER_PLOT: &str = "composite-barrier";
 
 fn plot(operation: Operation, is_sparse: bool) -> String {
     format!(
@@ -320,14 +385,14 @@ struct Case {
 }
 
 struct OurCompositor {
-    route: Route,
+    name: String,
     cases: Vec<Case>,
     seconds: f64,
 }
 
 impl Method for OurCompositor {
     fn name(&self) -> String {
-        self.route.to_string()
+        self.name.clone()
     }
 
     fn kind(&self) -> Kind {
@@ -524,6 +589,7 @@ fn blending(renderers: usize, width: usize, height: usize) -> Work {
         operation: Operation::Over,
         route: Route::Chosen,
         is_sparse: false,
+        barrier: None,
     }
 }
 
