@@ -23,8 +23,8 @@ use crate::config::Sizes;
 use crate::message::Message;
 use crate::peer::Peer;
 use crate::shm::{
-    more_slots, Arena, Descriptor, Extent, Lane, Pool, Sleep, Span, INLINE, IN_SLOT, LINK_SLOTS,
-    SHORT,
+    more_slots, Arena, Descriptor, Extent, Lane, Pool, Reuse, Sleep, Span, INLINE, IN_SLOT,
+    LINK_SLOTS, SHORT,
 };
 use crate::Error;
 
@@ -34,6 +34,12 @@ const EAGER_SHARE: u32 = 8;
 /// The preferred number of bytes of parts in progress. Together with the resting chunks and the
 /// copied data, they fit in the caches of both ends.
 const PARTS_IN_CACHE: usize = 192 << 10;
+
+/// The longest message whose parts go through all chunks by turns. Longer ones use few chunks: the
+/// memory that they are sent from and received into needs the whole last-level cache. With all
+/// chunks, messages of 16 MiB are sent at 18 GB/s instead of 33 on an EPYC with 32 MiB of it, and
+/// with few chunks, those of 256 KiB to 4 MiB at 46 GB/s instead of 53.
+const ALL_CHUNKS_MAX: usize = 4 << 20;
 
 /// Polls of the reader before it counts as slow: a few microseconds, enough to copy a part.
 const SLOW_READER_POLLS: u32 = 300;
@@ -369,7 +375,12 @@ impl Carrier for ShmLink {
         };
         let out = &self.out;
         let is_released = |chunk: u32, sent| out.released(base + chunk) == sent;
-        let Some(Span { chunk, offset }) = pool.take(payload.len as u32, is_released) else {
+        let reuse = match payload.memory.len() <= ALL_CHUNKS_MAX {
+            true => Reuse::Oldest,
+            false => Reuse::Latest,
+        };
+        let taken = pool.take_by(reuse, payload.len as u32, is_released);
+        let Some(Span { chunk, offset }) = taken else {
             return Ok(match starts && self.is_all_read()? {
                 true => Sent::NoCredit,
                 false => self.busy(),

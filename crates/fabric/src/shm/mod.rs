@@ -32,7 +32,7 @@ pub use multicast::{Member, Multicast};
 #[cfg(test)]
 pub(crate) use notify::checked::Checked;
 pub(crate) use notify::{Atomic, Atomics, Real, Sleep};
-pub(crate) use pool::{Pool, Span};
+pub(crate) use pool::{Pool, Reuse, Span};
 
 use crate::config::Sizes;
 use crate::connection::Connection;

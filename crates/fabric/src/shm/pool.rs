@@ -11,6 +11,19 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
+/// Which of the chunks that have rested enough is used next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reuse {
+    /// The one that was released first. Once many chunks have been flying at the same time, a
+    /// stream goes on using all of these by turns. This is faster as long as the last-level cache
+    /// has room for them besides the memory that is sent from and received into, probably because
+    /// their lines have left the caches of the reader's processor when they are written again.
+    Oldest,
+    /// The one that was released last. A stream uses few chunks again, so that they do not displace
+    /// other memory from the last-level cache.
+    Latest,
+}
+
 /// The states of the chunks. A chunk is in exactly one of five states. It is *free*; *held* by a
 /// reservation; *open*, which means partly filled and not held; *flying*, while the reader has not
 /// released all its messages; or *resting*, if the reader has released them recently.
@@ -79,12 +92,22 @@ impl Pool {
         len: u32,
         is_released: impl Fn(u32, u32) -> bool,
     ) -> Option<Span> {
+        self.take_by(Reuse::Oldest, len, is_released)
+    }
+
+    /// As [`Pool::take`], with chunks reused in this manner.
+    pub(crate) fn take_by(
+        &mut self,
+        reuse: Reuse,
+        len: u32,
+        is_released: impl Fn(u32, u32) -> bool,
+    ) -> Option<Span> {
         let room = |span: &Span| self.chunk - span.offset >= len;
         if let Some(at) = self.open.iter().rposition(room) {
             return Some(self.open.remove(at));
         }
         self.reclaim(&is_released);
-        let chunk = self.next_free().or_else(|| {
+        let chunk = self.next_free(reuse).or_else(|| {
             self.close_open(&is_released);
             self.any(&is_released)
         })?;
@@ -131,10 +154,12 @@ impl Pool {
 
     /// The next chunk to use: one that has rested enough, or else a free one, or else the one that
     /// has rested longest.
-    fn next_free(&mut self) -> Option<u32> {
-        let has_rested = self.resting.len() > self.rest;
-        let fresh = (!has_rested).then(|| self.free.pop()).flatten();
-        fresh.or_else(|| self.resting.pop_front())
+    fn next_free(&mut self, reuse: Reuse) -> Option<u32> {
+        match (self.resting.len().checked_sub(self.rest + 1), reuse) {
+            (Some(latest), Reuse::Latest) => self.resting.remove(latest),
+            (Some(_), Reuse::Oldest) => self.resting.pop_front(),
+            (None, _) => self.free.pop().or_else(|| self.resting.pop_front()),
+        }
     }
 
     fn all_released(&self, chunk: u32, is_released: impl Fn(u32, u32) -> bool) -> bool {
@@ -177,39 +202,61 @@ mod tests {
 
     const CHUNK: u32 = 4096;
 
-    #[test]
-    fn a_stream_cycles_through_few_chunks_that_rest_in_between() {
-        const CHUNK: u32 = 64 << 10;
-        let mut pool = Pool::new(CHUNK, 32);
-        let mut released = [0; 32];
+    const LARGE_CHUNK: u32 = 64 << 10;
+    const REST_CHUNKS: usize = (REST / LARGE_CHUNK) as usize;
+
+    /// Sends a message that fills a chunk. Returns the chunk.
+    fn send(pool: &mut Pool, reuse: Reuse, released: &[u32]) -> u32 {
+        let is_released = |chunk: u32, sent| released[chunk as usize] == sent;
+        let span = pool.take_by(reuse, LARGE_CHUNK, is_released).unwrap();
+        assert_eq!(span.offset, 0);
+        pool.commit(span.chunk);
+        let offset = LARGE_CHUNK;
+        pool.give(Span { offset, ..span }, is_released);
+        span.chunk
+    }
+
+    /// The chunks of a stream of messages, each of which is released before the next one is sent.
+    /// Checks that each chunk rests before it is used again.
+    fn stream(pool: &mut Pool, reuse: Reuse, released: &mut [u32]) -> Vec<u32> {
         let mut used = Vec::new();
         for _ in 0..1000 {
-            let span = pool
-                .take(CHUNK, |chunk, sent| released[chunk as usize] == sent)
-                .unwrap();
-            assert_eq!(span.offset, 0);
-            used.push(span.chunk);
-            pool.commit(span.chunk);
-            pool.give(
-                Span {
-                    offset: CHUNK,
-                    ..span
-                },
-                |chunk, sent| released[chunk as usize] == sent,
-            );
-            released[span.chunk as usize] += 1;
+            let chunk = send(pool, reuse, released);
+            released[chunk as usize] += 1;
+            used.push(chunk);
         }
-        let rest = (REST / CHUNK) as usize;
-        let different = |chunks: &[u32]| {
-            chunks
-                .iter()
-                .collect::<std::collections::BTreeSet<_>>()
-                .len()
-        };
-        assert!(different(&used) <= rest + 2, "{used:?}");
-        assert!(used
-            .windows(rest + 1)
-            .all(|chunks| different(chunks) == rest + 1));
+        let mut windows = used.windows(REST_CHUNKS + 1);
+        assert!(windows.all(|chunks| different(chunks) == REST_CHUNKS + 1));
+        used
+    }
+
+    fn different(chunks: &[u32]) -> usize {
+        chunks
+            .iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    }
+
+    #[test]
+    fn a_stream_cycles_through_few_chunks_that_rest_in_between() {
+        for reuse in [Reuse::Oldest, Reuse::Latest] {
+            let mut pool = Pool::new(LARGE_CHUNK, 32);
+            let used = stream(&mut pool, reuse, &mut [0; 32]);
+            assert!(different(&used) <= REST_CHUNKS + 2, "{used:?}");
+        }
+    }
+
+    #[test]
+    fn after_all_chunks_were_in_use_a_stream_uses_all_or_few_of_them() {
+        for (reuse, wanted) in [(Reuse::Oldest, 32), (Reuse::Latest, REST_CHUNKS + 1)] {
+            let mut pool = Pool::new(LARGE_CHUNK, 32);
+            let mut released = [0; 32];
+            let burst: Vec<u32> = (0..32).map(|_| send(&mut pool, reuse, &released)).collect();
+            assert_eq!(different(&burst), 32);
+            released.fill(1);
+            let used = stream(&mut pool, reuse, &mut released);
+            assert_eq!(different(&used), wanted, "{used:?}");
+        }
     }
 
     #[test]
