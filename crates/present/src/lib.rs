@@ -1,8 +1,8 @@
 //! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`],
 //! [`GenlockedHead`], [`Pane`]), or into image files ([`Saver`]).
 //!
-//! All but [`GenlockedHead`] are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
-//! its memory may be used again.
+//! All but [`GenlockedHead`] are a [`Target`] that takes [`Picture`]s. A picture is only borrowed:
+//! when `show` returns, its memory may be used again.
 #![forbid(unsafe_code)]
 
 mod canvas;

@@ -274,8 +274,8 @@ impl Class {
         least.max((PART_MIN << self.stays).min(PART_MAX))
     }
 
-    /// Ends a trial of a way that is far slower. At first, the next one comes later than after other
-    /// trials.
+    /// Ends a trial of a way that is far slower. The second trial of a link then comes later than
+    /// usual.
     fn end_far_slower(&mut self) {
         self.stays = self.stays.max(1);
         self.end(self.used);
