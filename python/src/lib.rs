@@ -102,11 +102,15 @@ impl Job {
 
     fn compositor(&self, py: Python<'_>, timeout: f64) -> PyResult<Compositor> {
         let patience = seconds(timeout)?;
-        let number = self.compositors.fetch_add(1, Ordering::Relaxed);
+        let number = self.compositors.load(Ordering::Relaxed);
         let member = self.member;
         let group = interruptible(py, move || Group::new(member, number, patience))?;
+        let group = group.map_err(exception)?;
+        // Only now: all processes that fail try the same number again.
+        let next = number.wrapping_add(1);
+        self.compositors.store(next, Ordering::Relaxed);
         Ok(Compositor(Arc::new(Inner {
-            group: Mutex::new(group.map_err(exception)?),
+            group: Mutex::new(group),
             rank: self.member.rank() as usize,
             attached: Mutex::default(),
         })))

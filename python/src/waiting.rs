@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 pub const INTERRUPT: Duration = Duration::from_millis(100);
 
 /// Does something that can take long. If a signal handler of the program raises an exception
-/// meanwhile, as that of an interrupt does, this is the result; the work then goes on in a thread of
-/// its own, and what comes out of it is dropped.
+/// meanwhile, as that of an interrupt does, this is the result; the work then goes on in a thread
+/// of its own, and its result is dropped.
 ///
 /// # Errors
 /// The exception, or that there can be no thread.

@@ -88,9 +88,10 @@ class Jobs(unittest.TestCase):
                 for wait in [
                     lambda: job.barrier(number=7, timeout=600),
                     lambda: job.compositor(timeout=600),
+                    lambda: job.barrier(timeout=600),
                 ]:
-                    interrupt()
                     try:
+                        interrupt()
                         wait()
                         assert False, "nobody else has come"
                     except KeyboardInterrupt:
@@ -98,8 +99,8 @@ class Jobs(unittest.TestCase):
             # The other one has come here at once.
             with job.barrier(number=1, timeout=600) as barrier:
                 if rank == 0:
-                    interrupt()
                     try:
+                        interrupt()
                         barrier(0)
                         assert False, "the other one has not arrived"
                     except KeyboardInterrupt:

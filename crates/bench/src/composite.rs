@@ -36,8 +36,8 @@ pub struct Work {
     pub route: Route,
     /// Each renderer draws a quarter of its picture, each at a different position.
     pub is_sparse: bool,
-    /// All pass such a barrier before they composite, as systems need whose compositor cannot tell
-    /// when a picture is complete.
+    /// All processes pass a barrier of this kind before each composition. A system needs one if its
+    /// compositor cannot tell when a picture is complete.
     pub barrier: Option<Kind>,
 }
 

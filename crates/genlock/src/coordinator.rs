@@ -2,7 +2,7 @@
 
 use crate::{Clock, Fields, Sample, Timing, Vblanks};
 
-/// Between questions to a tile until its clock is known, and after that, in ns.
+/// The time between two questions to a tile, in ns: until its clock is known, and afterwards.
 const ASK_FIRST: i64 = 10_000_000;
 const ASK_LATER: i64 = 40_000_000;
 /// Questions to a tile that it has not answered. A server that is stopped gets no more, so that it

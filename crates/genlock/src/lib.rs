@@ -10,8 +10,9 @@
 //! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
 //! frame is shown by all tiles at the same vertical blank, or by none.
 //!
-//! [`Coordinator`] does this for tiles whose displays are not steered, from one process that all
-//! servers talk to.
+//! [`Coordinator`] is for tiles whose displays are not steered. One process asks all servers for
+//! their clocks and vertical blanks, and tells each tile at which of its own vertical blanks it
+//! shows a frame.
 //!
 //! If the reference is lost, the next tile becomes the reference: with its [`Clock`], to which it
 //! adds no more exchanges, and with the last [`Timing`] that it knows. So time and numbers go on.

@@ -96,8 +96,9 @@ impl GenlockedHead {
         })
     }
 
-    /// Hands a picture to the X server, which shows it at the vertical blank of a number, or at the
-    /// next one. Does not wait for that.
+    /// Hands a picture to the X server, which shows it at the vertical blank of this number, or
+    /// without a number at the next one, but never before a picture that still waits. Does not wait
+    /// for that.
     ///
     /// # Errors
     /// As [`Target::show`](crate::Target::show).
@@ -154,8 +155,9 @@ impl GenlockedHead {
         let known = self.vblank.map(|known| known.number);
         let is_near =
             |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
-        // Numbers that began anew have left some behind.
-        self.awaited.retain(|(_, awaited)| is_near(awaited));
+        // Some may never have been reported, or the numbers began anew.
+        let is_recent = |number: u64| known.is_some_and(|k| k.abs_diff(number) <= AHEAD_MAX);
+        self.awaited.retain(|(_, awaited)| is_recent(*awaited));
         let last = self.awaited.iter().map(|(_, awaited)| *awaited).max();
         match self.awaited.len() < AWAITED_MAX {
             true => wanted.filter(is_near).max(last),

@@ -19,7 +19,8 @@ pub struct Wall {
     pub fit: Fit,
     #[serde(default)]
     pub tiling: Tiling,
-    /// Whether the displays on which servers show tiles show each frame at the same vertical blank.
+    /// Whether windows on X displays show each frame at the vertical blanks nearest to a common
+    /// moment.
     #[serde(default)]
     pub genlock: bool,
     /// Which of a program's windows go to it: all, where nothing is said.

@@ -1,4 +1,5 @@
-//! Messages about the tiles of a wall and their render servers, between a program and the `mgn run` that started it.
+//! Messages about the tiles of a wall and their render servers, between a program and the `mgn run`
+//! that started it.
 //!
 //! The program connects to the socket [`SOCKET`] in the directory of the run, opening with
 //! [`OPENING`]. The answer to that is a list of [`Assignment`]s: the tiles that have had another

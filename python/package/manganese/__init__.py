@@ -13,7 +13,6 @@ communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
 
 from __future__ import annotations
 
-import itertools
 import os
 import socket
 import uuid
@@ -79,7 +78,7 @@ class Job:
     """
 
     def __init__(self, comm: Any = None) -> None:
-        self._numbers = itertools.count(65535, -1)
+        self._next = 65535
         if comm is None:
             self._native = _native.Job.find()
             return
@@ -121,15 +120,23 @@ class Job:
         dissemination if each is on a host of its own, and otherwise hierarchical. `combine` says
         how the members' numbers are combined: "any" or "all" bits, "min" or "max". `ranks` are the
         members: by default, all ranks of the job. No two barriers of a job may have the same
-        `number`, even one after the other. Barriers of all ranks without a number get one from
-        65535 down; all ranks must open these in the same order. `interface` is the network interface for the datagrams of
-        "udp", or the lines of "wired", such as "gpiochip0:17,27,22"; it may differ from member to
-        member. The call waits for the other members for up to `timeout` seconds.
+        `number`, even one after the other. If you give no number, a barrier of all ranks gets the
+        next one, from 65535 down; all ranks must open these barriers in the same order. `interface`
+        is the network interface for the datagrams of "udp", or the lines of "wired", such as
+        "gpiochip0:17,27,22"; it may differ from member to member.
+
+        The call waits for the other members for up to `timeout` seconds. After an interrupt, it
+        goes on in the background until then, and may still meet the other members: end the job
+        instead of opening the barrier again.
         """
         if number is None:
             if ranks is not None:
                 raise ValueError("a barrier of some ranks needs a number: pass number=")
-            number = next(self._numbers)
+            described = (kind, combine, self._next, None, interface)
+            barrier = Barrier(self._native.barrier(described, timeout))
+            # Only now: all ranks that fail try the same number again.
+            self._next -= 1
+            return barrier
         described = (kind, combine, number, None if ranks is None else list(ranks), interface)
         return Barrier(self._native.barrier(described, timeout))
 

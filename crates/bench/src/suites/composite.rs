@@ -242,7 +242,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
     }
 }
 
-/// With a barrier before each composition, as in the main table of paper 5.
+/// With a barrier before each composition, as in the main table of the VG Cluster paper.
 fn by_barrier(options: &BenchOptions) -> Experiment {
     let sizes = options.full_or_quick(&SIZES[..6], &SIZES[..2]);
     let kinds = options.full_or_quick(&BARRIERS[..], &BARRIERS[..2]);

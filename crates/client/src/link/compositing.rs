@@ -96,10 +96,10 @@ impl Composite {
         self.say_farewell(&[&[kind], why.as_bytes()].concat());
     }
 
-    /// Tells the others that the program has ended, and leaves the job.
+    /// Tells the others that no more pictures come from here, and leaves the job.
     pub fn leave(&self) {
-        // Others may still read the last picture, which dropping the group waits for. It is in use
-        // only if there is nothing to wait for any more.
+        // Others may still read the last picture, which dropping the group waits for. If a thread
+        // composites now, the group stays: that thread gets an error when the links close.
         if let Ok(mut compositing) = self.compositing.try_lock() {
             compositing.is_over = true;
             compositing.group = None;

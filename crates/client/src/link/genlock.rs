@@ -1,5 +1,5 @@
-//! Genlock of a wall: asks the tiles' servers for their clocks, and decides at which vertical blanks
-//! they show frames.
+//! Genlock of a wall: asks the tiles' servers for their clocks, and decides at which vertical
+//! blanks they show frames.
 
 use crate::link::session::Session;
 use crate::log::line;
@@ -39,8 +39,9 @@ impl Genlock {
         self.thread.get_or_insert_with(thread::current);
     }
 
-    /// The server of a tile has answered. Returns false if it sent something else.
-    pub fn answer(&mut self, tile: usize, payload: &[u8]) -> bool {
+    /// The server of a tile has answered, and the answer came at the given time. Returns false if it
+    /// sent something else.
+    pub fn answer(&mut self, tile: usize, payload: &[u8], received: i64) -> bool {
         let Some(clocks) = Clocks::decode(payload) else {
             return false;
         };
@@ -48,7 +49,7 @@ impl Genlock {
             sent: clocks.asked,
             received_there: clocks.received,
             sent_there: clocks.answered,
-            received: monotonic(),
+            received,
         };
         let vblank = clocks.vblank.map(|vblank| (vblank.number, vblank.time));
         self.coordinator.answer(tile, times, vblank, clocks.late);

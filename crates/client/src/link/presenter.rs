@@ -101,6 +101,8 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             Ok(None) => continue,
             Err(error) => return error.to_string(),
         };
+        // Before it waits for the lock.
+        let received = monotonic();
         let Some(header) = header(&message, 0) else {
             return NONSENSE.into();
         };
@@ -120,7 +122,7 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             let mut clocks = Vec::new();
             message.copy_range(HEADER, header.payload as usize, &mut clocks);
             let genlock = presenter.genlock.as_mut();
-            if !genlock.is_some_and(|genlock| genlock.answer(tile, &clocks)) {
+            if !genlock.is_some_and(|genlock| genlock.answer(tile, &clocks, received)) {
                 return NONSENSE.into();
             }
             continue;

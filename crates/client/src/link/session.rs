@@ -16,6 +16,7 @@ use crate::link::swap_barrier::SwapBarrier;
 use crate::link::tiles::Needs;
 use crate::log::line;
 use crate::options::{Options, Server};
+use crate::signals::Signals;
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
 use mgn_sys::fork::PerProcess;
 use mgn_wall::{Tile, Wall};
@@ -529,13 +530,25 @@ impl Session {
             self.end_process(status);
         }
         self.frames.open_gates();
-        // The others must not wait for a program that lives on without pictures.
         if let Some(composite) = self.composite {
-            composite.leave();
+            leave_the_others(composite);
         }
-        if let Some(barrier) = &self.swap_barrier {
+    }
+}
+
+/// Lets other programs go on whose pictures are composited with those of this one, which lives on
+/// without pictures. They may still read the last picture, and must not hold up the program.
+fn leave_the_others(composite: &'static Composite) {
+    let leave = || {
+        composite.leave();
+        if let Some(barrier) = existing_session().and_then(|it| it.swap_barrier.as_ref()) {
             barrier.leave();
         }
+    };
+    let _signals = Signals::block_all();
+    let thread = std::thread::Builder::new().name("mgn-leave".into());
+    if let Err(error) = thread.spawn(leave) {
+        tracing::warn!(%error, "other programs wait for this one until their time is over");
     }
 }
 

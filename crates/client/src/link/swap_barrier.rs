@@ -192,12 +192,13 @@ impl SwapBarrier {
         }
     }
 
-    /// The program has ended, and the others go on without it.
+    /// The program has ended or shows no more pictures, and the others go on without it.
     pub fn leave(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(state)) => state.into_inner(),
-            // A thread of the program waits. It is lost to the others when the process ends.
+            // A thread of the program waits, and still takes part in this swap. When the process
+            // ends, it is lost to the others.
             Err(TryLockError::WouldBlock) => return,
         };
         if let State::Open(mut opened) = std::mem::replace(&mut *state, State::Over) {

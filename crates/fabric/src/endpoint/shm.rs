@@ -36,9 +36,8 @@ const EAGER_SHARE: u32 = 8;
 const PARTS_IN_CACHE: usize = 192 << 10;
 
 /// The longest message whose parts go through all chunks by turns. Longer ones use few chunks: the
-/// memory that they are sent from and received into needs the whole last-level cache. With all
-/// chunks, messages of 16 MiB are sent at 18 GB/s instead of 33 on an EPYC with 32 MiB of it, and
-/// with few chunks, those of 256 KiB to 4 MiB at 46 GB/s instead of 53.
+/// memory that they are sent from and received into needs the whole last-level cache. Shorter ones
+/// are faster with all chunks. Both were measured with 32 MiB of cache (docs/benchmarks.md).
 const ALL_CHUNKS_MAX: usize = 4 << 20;
 
 /// Polls of the reader before it counts as slow: a few microseconds, enough to copy a part.

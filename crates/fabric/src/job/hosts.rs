@@ -13,6 +13,8 @@ const HOST_MAX: usize = 255;
 /// The maximum number of names in a Slurm node list. A short text can multiply to very many.
 const NODES_MAX: usize = 1 << 17;
 
+const TOO_LONG: &str = "it has more than 131072 names";
+
 /// The most digits of a number there, with leading zeros.
 const DIGITS_MAX: usize = 20;
 
@@ -92,8 +94,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
             let (inner, after) = after
                 .split_once(']')
                 .ok_or_else(|| wrong("its brackets do not match"))?;
-            let numbers = ranges(inner)
-                .ok_or_else(|| wrong("the text in brackets is not a list of numbers"))?;
+            let numbers = ranges(inner).map_err(&wrong)?;
             // Checked before the names multiply, because afterwards they might not fit in memory.
             let digits = numbers.iter().map(String::len).max().unwrap_or(0);
             longest += before.len() + digits;
@@ -101,7 +102,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 return Err(wrong("it has a part that is not a valid host name"));
             }
             if names.len() * numbers.len() > NODES_MAX {
-                return Err(wrong("it is too long"));
+                return Err(wrong(TOO_LONG));
             }
             names = names
                 .iter()
@@ -116,7 +117,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
             }
         }
         if names.len() > NODES_MAX - hosts.len() {
-            return Err(wrong("it is too long"));
+            return Err(wrong(TOO_LONG));
         }
         hosts.append(&mut names);
     }
@@ -143,22 +144,24 @@ fn outside_brackets(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The numbers of a list such as `1-3,07`, with their leading zeros.
-fn ranges(text: &str) -> Option<Vec<String>> {
+fn ranges(text: &str) -> Result<Vec<String>, &'static str> {
+    let no_list = "the text in brackets is not a list of numbers";
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (from, to) = (number(first)?, number(last)?);
-        let count = to.checked_sub(from)?;
+        let from = number(first).ok_or(no_list)?;
+        let to = number(last).ok_or(no_list)?;
+        let count = to.checked_sub(from).ok_or(no_list)?;
         if count >= NODES_MAX - numbers.len() {
-            return None;
+            return Err(TOO_LONG);
         }
         let width = first.len();
         if width > DIGITS_MAX {
-            return None;
+            return Err(no_list);
         }
         numbers.extend((from..=to).map(|n| format!("{n:0width$}")));
     }
-    Some(numbers)
+    Ok(numbers)
 }
 
 fn number(digits: &str) -> Option<usize> {

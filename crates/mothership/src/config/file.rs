@@ -131,8 +131,8 @@ pub(super) struct Wall {
     pub fit: Option<Fit>,
     /// The part of a window that each renderer has. Without it, "auto".
     pub tiling: Option<Tiling>,
-    /// Whether all windows on X displays that show the wall's tiles show each frame at the same
-    /// vertical blank. Without it, they do not wait for vertical blanks.
+    /// Whether windows on X displays show each frame at the vertical blanks nearest to a common
+    /// moment. Without it, they do not wait for vertical blanks.
     pub genlock: Option<At<bool>>,
     /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW,
     /// from 0,0 in the upper left.

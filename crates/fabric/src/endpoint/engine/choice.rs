@@ -63,8 +63,8 @@ const STAYS_MAX: u32 = 6;
 /// How much faster the other way must be. Smaller differences are noise.
 const CLEARLY: f64 = 1.05;
 
-/// A trial ends at once if the other way has less than this part of the first rate, measured from
-/// its first message on over at least this number of messages and bytes.
+/// A trial ends early if the other way has less than this part of the first rate, measured from its
+/// first message on over at least this number of messages and bytes.
 const FAR_SLOWER: f64 = 0.6;
 const FIRST_MESSAGES: u64 = 2;
 const FIRST_BYTES: u64 = 1 << 20;
@@ -314,8 +314,11 @@ mod tests {
         in_flight: std::collections::VecDeque<Copies>,
         window: usize,
         sent: usize,
+        received: usize,
         /// One in `unshown` messages can only be sent in two copies.
         unshown: usize,
+        /// The program pauses after each burst: of this number of messages, for these nanoseconds.
+        pause: Option<(usize, u64)>,
     }
 
     impl Model {
@@ -326,7 +329,9 @@ mod tests {
                 in_flight: Default::default(),
                 window,
                 sent: 0,
+                received: 0,
                 unshown: usize::MAX,
+                pause: None,
             }
         }
 
@@ -348,6 +353,12 @@ mod tests {
                     Copies::One => one,
                     Copies::Two => two,
                 });
+                if let Some((burst, time)) = self.pause {
+                    if self.received % burst == 0 {
+                        self.now += Duration::from_nanos(time);
+                    }
+                }
+                self.received += 1;
                 let now = self.now;
                 self.choice.came(len, copies, (len / 2, false), || now);
                 self.choice.came(len, copies, (len - len / 2, true), || now);
@@ -355,7 +366,8 @@ mod tests {
             ones as f64 / count as f64
         }
 
-        /// Sends 8 GiB twice, or more if much is in flight. Returns the share of one-copy messages in the second half.
+        /// Sends 8 GiB twice, or more if much is in flight. Returns the share of one-copy messages
+        /// in the second half.
         fn settle(&mut self, len: usize, times: [u64; 2]) -> f64 {
             let count = ((8 << 30) / len).max(6000).max(400 * self.window);
             self.run(len, count, times);
@@ -401,6 +413,16 @@ mod tests {
             let count = (1 << 30) / len;
             let one = Model::new(64).run(len, count, [3000, 1000]);
             assert!(one > 0.0 && one < 0.15, "{len} {one}");
+        }
+    }
+
+    #[test]
+    fn pauses_between_bursts_do_not_count_against_a_way() {
+        for (len, burst) in [(64 * KIB, 64), (256 * KIB, 16), (1 << 20, 8)] {
+            let mut model = Model::new(burst);
+            model.pause = Some((burst, 3000 * burst as u64));
+            let one = model.settle(len, [1000, 2000]);
+            assert!(one > 0.85, "{len} {one}");
         }
     }
 
