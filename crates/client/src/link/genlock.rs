@@ -39,8 +39,8 @@ impl Genlock {
         self.thread.get_or_insert_with(thread::current);
     }
 
-    /// The server of a tile has answered, and the answer came at the given time. Returns false if it
-    /// sent something else.
+    /// The server of a tile has answered, and the answer came at the given time. Returns false if
+    /// it sent something else.
     pub fn answer(&mut self, tile: usize, payload: &[u8], received: i64) -> bool {
         let Some(clocks) = Clocks::decode(payload) else {
             return false;
