@@ -82,6 +82,8 @@ class Jobs(unittest.TestCase):
             2,
             """
             import os, signal, threading
+            # Processes in the background may have been started without a handler.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             def interrupt():
                 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             if rank == 0:
@@ -99,9 +101,10 @@ class Jobs(unittest.TestCase):
             # The other one has come here at once.
             with job.barrier(number=1, timeout=600) as barrier:
                 if rank == 0:
+                    barrier.arrive(0)
                     try:
                         interrupt()
-                        barrier(0)
+                        barrier.wait()
                         assert False, "the other one has not arrived"
                     except KeyboardInterrupt:
                         pass
