@@ -14,7 +14,7 @@ use x11rb::protocol::Event;
 use crate::canvas::Canvas;
 use crate::display::lost;
 use crate::error::HEAD_MAX;
-use crate::{Error, Head, Picture};
+use crate::{Error, Head, Picture, Target};
 
 /// Pictures that the X server holds: two that are seen while one takes the place of the other, and
 /// those that wait for their vertical blank.
@@ -96,58 +96,6 @@ impl GenlockedHead {
         })
     }
 
-    /// Hands a picture to the X server, which shows it at the vertical blank of this number, or
-    /// without a number at the next one, but never before a picture that still waits. Does not wait
-    /// for that.
-    ///
-    /// # Errors
-    /// As [`Target::show`](crate::Target::show).
-    pub fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
-        self.poll()?;
-        let vblank = self.in_order(vblank);
-        let side = |side: u32| u16::try_from(side).ok().filter(|_| side <= HEAD_MAX);
-        let (width, height) = (picture.width, picture.height);
-        let (Some(wide), Some(high)) = (side(width), side(height)) else {
-            return Err(Error::TooLarge { width, height });
-        };
-        if wide == 0 || high == 0 {
-            return Ok(());
-        }
-        let n = self.free_canvas((wide, high))?;
-        self.serial = self.serial.wrapping_add(1);
-        let held = &mut self.canvases[n];
-        held.canvas.draw(picture)?;
-        held.busy = Some(self.serial);
-        let presented = self.head.display.connection.present_pixmap(
-            self.head.id,
-            held.canvas.pixmap,
-            self.serial,
-            x11rb::NONE,
-            x11rb::NONE,
-            0,
-            0,
-            x11rb::NONE,
-            x11rb::NONE,
-            x11rb::NONE,
-            0,
-            vblank.unwrap_or(0),
-            0,
-            0,
-            &[],
-        );
-        presented.map_err(lost)?.check().map_err(|error| {
-            let window = self.head.id;
-            let why = error.to_string();
-            Error::Refused { window, why }
-        })?;
-        if let Some(vblank) = vblank {
-            // The picture that waited for the same one is dropped.
-            self.awaited.retain(|(_, awaited)| *awaited != vblank);
-            self.awaited.push_back((self.serial, vblank));
-        }
-        Ok(())
-    }
-
     /// The vertical blank at which the next picture is shown: none before those of the pictures
     /// that wait, which it would not replace. The X server drops a picture if the next one is for
     /// the same vertical blank.
@@ -163,38 +111,6 @@ impl GenlockedHead {
             true => wanted.filter(is_near).max(last),
             false => last,
         }
-    }
-
-    /// The last vertical blank that is known, and how many pictures have appeared later than at
-    /// theirs. Has the X server report the next one.
-    ///
-    /// # Errors
-    /// [`Error::DisplayLost`].
-    pub fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
-        self.poll()?;
-        let now = monotonic();
-        let is_waiting = |asked: &(u32, u64, i64)| now.saturating_sub(asked.2) < AGE_MAX;
-        if self.asked.as_ref().is_none_or(|asked| !is_waiting(asked)) {
-            // An X server without real vertical blanks answers for the present moment if it is
-            // asked for one that is over. So it is asked for the number, and then for a later one.
-            let number = self.notify(0)?;
-            self.head.display.sync()?;
-            if let Some(number) = self.find(number)? {
-                let wanted = number.saturating_add(2);
-                self.asked = Some((self.notify(wanted)?, wanted, now));
-                self.head.display.flush()?;
-            }
-        }
-        Ok((self.vblank, self.late))
-    }
-
-    /// Whether some of the picture has gone from the window.
-    ///
-    /// # Errors
-    /// [`Error::DisplayLost`].
-    pub fn is_exposed(&mut self) -> Result<bool, Error> {
-        self.poll()?;
-        Ok(std::mem::take(&mut self.is_exposed))
     }
 
     fn notify(&mut self, vblank: u64) -> Result<u32, Error> {
@@ -299,5 +215,85 @@ impl GenlockedHead {
             self.canvases[n].canvas = Canvas::new(&self.head.display, size)?;
         }
         Ok(n)
+    }
+}
+
+impl Target for GenlockedHead {
+    fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
+        self.show_at(picture, None)
+    }
+
+    /// Hands a picture to the X server, which shows it at the vertical blank of this number, or
+    /// without a number at the next one, but never before a picture that still waits. Does not wait
+    /// for that.
+    fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
+        self.poll()?;
+        let vblank = self.in_order(vblank);
+        let side = |side: u32| u16::try_from(side).ok().filter(|_| side <= HEAD_MAX);
+        let (width, height) = (picture.width, picture.height);
+        let (Some(wide), Some(high)) = (side(width), side(height)) else {
+            return Err(Error::TooLarge { width, height });
+        };
+        if wide == 0 || high == 0 {
+            return Ok(());
+        }
+        let n = self.free_canvas((wide, high))?;
+        self.serial = self.serial.wrapping_add(1);
+        let held = &mut self.canvases[n];
+        held.canvas.draw(picture)?;
+        held.busy = Some(self.serial);
+        let presented = self.head.display.connection.present_pixmap(
+            self.head.id,
+            held.canvas.pixmap,
+            self.serial,
+            x11rb::NONE,
+            x11rb::NONE,
+            0,
+            0,
+            x11rb::NONE,
+            x11rb::NONE,
+            x11rb::NONE,
+            0,
+            vblank.unwrap_or(0),
+            0,
+            0,
+            &[],
+        );
+        presented.map_err(lost)?.check().map_err(|error| {
+            let window = self.head.id;
+            let why = error.to_string();
+            Error::Refused { window, why }
+        })?;
+        if let Some(vblank) = vblank {
+            // The picture that waited for the same one is dropped.
+            self.awaited.retain(|(_, awaited)| *awaited != vblank);
+            self.awaited.push_back((self.serial, vblank));
+        }
+        Ok(())
+    }
+
+    /// The last vertical blank that is known, and how many pictures have appeared later than at
+    /// theirs. Has the X server report the next one.
+    fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
+        self.poll()?;
+        let now = monotonic();
+        let is_waiting = |asked: &(u32, u64, i64)| now.saturating_sub(asked.2) < AGE_MAX;
+        if self.asked.as_ref().is_none_or(|asked| !is_waiting(asked)) {
+            // An X server without real vertical blanks answers for the present moment if it is
+            // asked for one that is over. So it is asked for the number, and then for a later one.
+            let number = self.notify(0)?;
+            self.head.display.sync()?;
+            if let Some(number) = self.find(number)? {
+                let wanted = number.saturating_add(2);
+                self.asked = Some((self.notify(wanted)?, wanted, now));
+                self.head.display.flush()?;
+            }
+        }
+        Ok((self.vblank, self.late))
+    }
+
+    fn is_exposed(&mut self) -> bool {
+        // If the connection is lost, the picture that is shown again reports it.
+        self.poll().is_err() || std::mem::take(&mut self.is_exposed)
     }
 }

@@ -292,8 +292,6 @@ pub(crate) struct Screens {
     wall: Wall,
     /// Windows and files.
     targets: Vec<Box<dyn mgn_present::Target>>,
-    /// The window, if the wall is genlocked.
-    genlocked: Option<GenlockedHead>,
     feeds: Vec<Feed>,
     /// The pixels that the tile shows now, and the part of the window that they cover.
     canvas: Vec<u8>,
@@ -324,7 +322,6 @@ impl Screens {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
         let mut feeds = Vec::new();
-        let mut genlocked = None;
         let [own] = &wall.tiles[..] else {
             return Err("a server shows one tile of a wall".into());
         };
@@ -348,7 +345,8 @@ impl Screens {
                     let title = format!("{}: {name}", wall.name);
                     if wall.genlock {
                         let head = GenlockedHead::open(display, *place, size, &title);
-                        genlocked = Some(head.map_err(failed)?);
+                        // Before files, which take longer.
+                        targets.insert(0, Box::new(head.map_err(failed)?));
                     } else {
                         let head = Head::open(display, *place, size, &title).map_err(failed)?;
                         targets.push(Box::new(head));
@@ -372,7 +370,6 @@ impl Screens {
         Ok(Screens {
             wall,
             targets,
-            genlocked,
             feeds,
             canvas: Vec::new(),
             shown: Rect::default(),
@@ -405,7 +402,7 @@ impl Screens {
         notify: impl Fn(Header, &[u8]),
         activity: &Activity,
     ) {
-        let look = match screens.lock().has_no_places() {
+        let look = match screens.lock().targets.is_empty() {
             true => FIGURES_EVERY,
             false => EXPOSED_EVERY,
         };
@@ -499,10 +496,10 @@ impl Screens {
             complain(feed.show_part(&whole, shown));
         }
         let there = self.size_there();
-        if there != size && !self.has_no_places() {
+        if there != size && !self.targets.is_empty() {
             scale(&self.canvas, size, there, &mut self.scaled);
         }
-        self.put(frame, vblank);
+        self.put(frame, vblank, |_| true);
         memory
     }
 
@@ -510,32 +507,20 @@ impl Screens {
     fn show_again(&mut self) {
         if !self.shown.is_empty() {
             let frame = self.last.wrapping_sub(self.before);
-            self.put_to(frame, |target| target.is_exposed());
-            let is_exposed = self.genlocked.as_mut().map(GenlockedHead::is_exposed);
-            match is_exposed {
-                Some(Ok(true)) => self.put_genlocked(frame, None),
-                Some(Err(error)) => self.give_up_genlocked(&error),
-                _ => {}
-            }
+            self.put(frame, None, |target| target.is_exposed());
         }
-    }
-
-    /// Whether it is shown neither in windows nor in files.
-    fn has_no_places(&self) -> bool {
-        self.targets.is_empty() && self.genlocked.is_none()
     }
 
     /// Says what the time is here, for a question of the client that came at a moment.
     fn clocks(&mut self, asked: i64, received: i64) -> Clocks {
-        let clock = self.genlocked.as_mut().map(GenlockedHead::clock);
-        let (vblank, late) = match clock {
-            Some(Ok(clock)) => clock,
-            Some(Err(error)) => {
-                self.give_up_genlocked(&error);
-                (None, 0)
-            }
-            None => (None, 0),
-        };
+        let (mut vblank, mut late) = (None, 0);
+        self.targets.retain_mut(|target| {
+            let clock = target.clock().map(|(known, count)| {
+                vblank = vblank.or(known);
+                late += count;
+            });
+            complain(clock)
+        });
         Clocks {
             asked,
             received,
@@ -551,34 +536,19 @@ impl Screens {
         self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size)
     }
 
-    /// Puts what the tile shows to all its windows and files.
-    fn put(&mut self, frame: u64, vblank: Option<u64>) {
-        self.put_genlocked(frame, vblank);
-        self.put_to(frame, |_| true);
-    }
-
-    fn put_genlocked(&mut self, frame: u64, vblank: Option<u64>) {
-        let Some(mut head) = self.genlocked.take() else {
-            return;
-        };
-        match head.show_at(&self.picture(frame), vblank) {
-            Ok(()) => self.genlocked = Some(head),
-            Err(error) => self.give_up_genlocked(&error),
-        }
-    }
-
-    /// It is shown in the window no more.
-    fn give_up_genlocked(&mut self, error: &mgn_present::Error) {
-        tracing::warn!("{error}");
-        self.genlocked = None;
-    }
-
     /// Puts what the tile shows to those of its windows and files that are meant.
-    fn put_to(&mut self, frame: u64, is_meant: impl Fn(&mut dyn mgn_present::Target) -> bool) {
+    fn put(
+        &mut self,
+        frame: u64,
+        vblank: Option<u64>,
+        is_meant: impl Fn(&mut dyn mgn_present::Target) -> bool,
+    ) {
         let mut targets = std::mem::take(&mut self.targets);
         let picture = self.picture(frame);
         // One that fails is shown at no more.
-        targets.retain_mut(|target| !is_meant(target.as_mut()) || complain(target.show(&picture)));
+        targets.retain_mut(|target| {
+            !is_meant(target.as_mut()) || complain(target.show_at(&picture, vblank))
+        });
         self.targets = targets;
     }
 
