@@ -129,16 +129,15 @@ class Job:
         goes on in the background until then, and may still meet the other members: end the job
         instead of opening the barrier again.
         """
-        if number is None:
-            if ranks is not None:
-                raise ValueError("a barrier of some ranks needs a number: pass number=")
-            described = (kind, combine, self._next, None, interface)
-            barrier = Barrier(self._native.barrier(described, timeout))
-            # Only now: all ranks that fail try the same number again.
-            self._next -= 1
-            return barrier
+        is_automatic = number is None
+        if is_automatic and ranks is not None:
+            raise ValueError("a barrier of some ranks needs a number: pass number=")
+        number = self._next if number is None else number
         described = (kind, combine, number, None if ranks is None else list(ranks), interface)
-        return Barrier(self._native.barrier(described, timeout))
+        barrier = Barrier(self._native.barrier(described, timeout))
+        # Only now: all ranks that fail try the same number again.
+        self._next -= is_automatic
+        return barrier
 
     def leave(self) -> None:
         """Leaves the job. Close its barriers first; its compositors cannot be used any more."""

@@ -101,8 +101,6 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             Ok(None) => continue,
             Err(error) => return error.to_string(),
         };
-        // Before it waits for the lock.
-        let received = monotonic();
         let Some(header) = header(&message, 0) else {
             return NONSENSE.into();
         };
@@ -111,6 +109,8 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             message.copy_range(HEADER, header.payload as usize, &mut why);
             return End::decode(&why).map_or_else(|| NONSENSE.into(), |end| end.to_string());
         }
+        // Before it waits for the lock.
+        let received = (header.kind == FrameKind::Clocks).then(monotonic);
         let mut presenter = lock(presenter);
         if header.kind == FrameKind::Shown {
             if !presenter.shown(tile, release(&header)) {
@@ -118,7 +118,7 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             }
             continue;
         }
-        if header.kind == FrameKind::Clocks {
+        if let Some(received) = received {
             let mut clocks = Vec::new();
             message.copy_range(HEADER, header.payload as usize, &mut clocks);
             let genlock = presenter.genlock.as_mut();

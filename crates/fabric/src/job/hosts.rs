@@ -13,8 +13,6 @@ const HOST_MAX: usize = 255;
 /// The maximum number of names in a Slurm node list. A short text can multiply to very many.
 const NODES_MAX: usize = 1 << 17;
 
-const TOO_LONG: &str = "it has more than 131072 names";
-
 /// The most digits of a number there, with leading zeros.
 const DIGITS_MAX: usize = 20;
 
@@ -94,7 +92,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
             let (inner, after) = after
                 .split_once(']')
                 .ok_or_else(|| wrong("its brackets do not match"))?;
-            let numbers = ranges(inner).map_err(&wrong)?;
+            let numbers = ranges(inner).map_err(|why| wrong(&why))?;
             // Checked before the names multiply, because afterwards they might not fit in memory.
             let digits = numbers.iter().map(String::len).max().unwrap_or(0);
             longest += before.len() + digits;
@@ -102,7 +100,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 return Err(wrong("it has a part that is not a valid host name"));
             }
             if names.len() * numbers.len() > NODES_MAX {
-                return Err(wrong(TOO_LONG));
+                return Err(wrong(&too_long()));
             }
             names = names
                 .iter()
@@ -117,11 +115,15 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
             }
         }
         if names.len() > NODES_MAX - hosts.len() {
-            return Err(wrong(TOO_LONG));
+            return Err(wrong(&too_long()));
         }
         hosts.append(&mut names);
     }
     Ok(hosts)
+}
+
+fn too_long() -> String {
+    format!("it has more than {NODES_MAX} names")
 }
 
 /// The parts between the commas outside brackets. Returns `None` if brackets do not match.
@@ -144,20 +146,20 @@ fn outside_brackets(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The numbers of a list such as `1-3,07`, with their leading zeros.
-fn ranges(text: &str) -> Result<Vec<String>, &'static str> {
-    let no_list = "the text in brackets is not a list of numbers";
+fn ranges(text: &str) -> Result<Vec<String>, String> {
+    let no_list = || "the text in brackets is not a list of numbers".to_string();
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let from = number(first).ok_or(no_list)?;
-        let to = number(last).ok_or(no_list)?;
-        let count = to.checked_sub(from).ok_or(no_list)?;
+        let from = number(first).ok_or_else(no_list)?;
+        let to = number(last).ok_or_else(no_list)?;
+        let count = to.checked_sub(from).ok_or_else(no_list)?;
         if count >= NODES_MAX - numbers.len() {
-            return Err(TOO_LONG);
+            return Err(too_long());
         }
         let width = first.len();
         if width > DIGITS_MAX {
-            return Err(no_list);
+            return Err(no_list());
         }
         numbers.extend((from..=to).map(|n| format!("{n:0width$}")));
     }

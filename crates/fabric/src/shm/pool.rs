@@ -216,8 +216,8 @@ mod tests {
         span.chunk
     }
 
-    /// The chunks of a stream of messages, each of which is released before the next one is sent.
-    /// Checks that each chunk rests before it is used again.
+    /// Sends messages, releases each before it sends the next, and returns their chunks. Checks
+    /// that each chunk rests before it is used again.
     fn stream(pool: &mut Pool, reuse: Reuse, released: &mut [u32]) -> Vec<u32> {
         let mut used = Vec::new();
         for _ in 0..1000 {
