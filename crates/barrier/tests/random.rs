@@ -59,6 +59,7 @@ fn terms(seed: u64) -> Terms {
         loss: 0,
         twice: 0,
         keeps_order: true,
+        deaf: 0,
         bound: 2000 * delay,
     }
 }
@@ -70,6 +71,7 @@ fn lossy(seed: u64) -> Terms {
         loss: [0, 10, 100, 300][random.below(4)],
         twice: [0, 10, 200][random.below(3)],
         keeps_order: false,
+        deaf: [0, 0, 1, 3, 4][random.below(5)],
         // Some packets are lost a dozen times on end.
         bound: 2_000_000,
         ..terms(seed)

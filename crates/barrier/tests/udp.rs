@@ -139,3 +139,109 @@ fn a_root_that_waits_asks_whether_that_is_in_vain() {
     assert_eq!(root.poll_event(), Some(Event::Ended(Ended::Excluded)));
     assert_eq!(root.poll_timeout(), None);
 }
+
+/// A member that multicast does not reach. After a few releases each member gets its own, and after
+/// some time the root tries multicast again.
+#[test]
+fn a_root_that_multicast_fails_addresses_each_member() {
+    let view = View::new([0, 1, 2].map(Id)).unwrap();
+    let make = |me| Udp::new(GROUP, Id(me), &view, Combine::Any, b"one", RESENDING).unwrap();
+    let [mut root, mut near, mut far] = [0, 1, 2].map(make);
+    let mut now = Duration::ZERO;
+    let mut multicasts = Vec::new();
+    for epoch in 0..20 {
+        root.arrive(now, 0).unwrap();
+        for member in [&mut near, &mut far] {
+            let me = member.id();
+            member.arrive(now, 0).unwrap();
+            for arrival in said(member) {
+                root.receive(now, me, &arrival.packet).unwrap();
+            }
+        }
+        while far.poll_event().is_none() {
+            for Transmit { to, packet } in said(&mut root) {
+                let is_for_all = matches!(to, Recipient::All(_));
+                if is_for_all {
+                    multicasts.push(epoch);
+                }
+                if is_for_all || to == Recipient::Member(Id(1)) {
+                    near.receive(now, Id(0), &packet).unwrap();
+                }
+                if to == Recipient::Member(Id(2)) {
+                    far.receive(now, Id(0), &packet).unwrap();
+                }
+            }
+            if let Some(at) = far.poll_timeout() {
+                now = at;
+                far.timeout(now);
+                for arrival in said(&mut far) {
+                    root.receive(now, Id(2), &arrival.packet).unwrap();
+                }
+            }
+        }
+        for member in [&mut root, &mut near] {
+            let passed = Event::Passed { epoch, value: 0 };
+            assert_eq!(member.poll_event(), Some(passed));
+        }
+        if epoch == 9 {
+            now += Duration::from_secs(60);
+        }
+    }
+    assert_eq!(multicasts, [0, 1, 2, 3, 10, 11, 12, 13]);
+}
+
+/// Single releases that are lost are no sign that a member cannot be reached.
+#[test]
+fn multicast_goes_on_if_releases_are_lost_now_and_then() {
+    let now = Duration::ZERO;
+    let [mut root, mut other] = members(b"one");
+    for epoch in 0..100 {
+        other.arrive(now, 1).unwrap();
+        root.arrive(now, 2).unwrap();
+        let arrival = said(&mut other).remove(0).packet;
+        root.receive(now, Id(1), &arrival).unwrap();
+        let release = said(&mut root).remove(0);
+        assert!(matches!(release.to, Recipient::All(_)), "epoch {epoch}");
+        // It asks again after three epochs of four.
+        if epoch % 4 != 0 {
+            root.receive(now, Id(1), &arrival).unwrap();
+            assert_eq!(said(&mut root).len(), 1);
+        }
+        other.receive(now, Id(0), &release.packet).unwrap();
+        while root.poll_event().is_some() || other.poll_event().is_some() {}
+    }
+}
+
+/// The first pause follows the time that releases take. Of an arrival that was sent again, nobody
+/// knows which packet was answered, so it only makes the next pause longer.
+#[test]
+fn arrivals_are_sent_again_sooner_if_releases_come_sooner() {
+    let [mut root, mut other] = members(b"one");
+    let mut now = Duration::ZERO;
+    let mut pauses = Vec::new();
+    for (took, epochs) in [(10, 40), (100, 60), (500, 60), (5000, 60)] {
+        for _ in 0..epochs {
+            other.arrive(now, 1).unwrap();
+            let pause = other.poll_timeout().unwrap() - now;
+            pauses.push(pause.as_micros());
+            let arrival = said(&mut other).remove(0).packet;
+            let end = now + Duration::from_micros(took);
+            while let Some(at) = other.poll_timeout().filter(|at| *at < end) {
+                other.timeout(at);
+                assert_eq!(said(&mut other).len(), 1);
+            }
+            now = end;
+            root.arrive(now, 2).unwrap();
+            root.receive(now, Id(1), &arrival).unwrap();
+            let release = said(&mut root).remove(0).packet;
+            other.receive(now, Id(0), &release).unwrap();
+            while root.poll_event().is_some() || other.poll_event().is_some() {}
+        }
+    }
+    // Nothing is known before the first release, and a pause is never longer than configured.
+    assert_eq!((pauses[0], pauses[1], pauses[39]), (1000, 100, 100));
+    assert!((390..=400).contains(&pauses[99]), "{}", pauses[99]);
+    // The first of these were sent again, until the pause was long enough to count one.
+    assert_eq!((pauses[101], pauses[159]), (799, 1000), "{pauses:?}");
+    assert_eq!(pauses[219], 1000);
+}

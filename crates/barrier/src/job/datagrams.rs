@@ -1,14 +1,16 @@
-//! The socket of a barrier over datagrams.
+//! The sockets of a barrier over datagrams: one for each member, and one for what the first member
+//! multicasts to all others.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::{Duration, Instant};
 
 use mgn_sys::cpu;
 use mgn_sys::interfaces::{interfaces, Interface};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
-use socket2::{Domain, Protocol, Socket, Type};
+use rustix::net::netdevice::name_to_index;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::{Joined, OpenError};
 use crate::{Id, View};
@@ -25,6 +27,9 @@ const PRIORITY: u32 = 6;
 const SPIN: Duration = Duration::from_micros(50);
 const YIELD: Duration = Duration::from_micros(500);
 
+/// A multicast to a single other member is no better than a packet to it.
+const MULTICAST_MEMBERS_MIN: usize = 3;
+
 /// Longer packets are cut off, and then refused. No member sends longer ones.
 const PACKET_MAX: usize = 2048;
 
@@ -32,6 +37,10 @@ const PACKET_MAX: usize = 2048;
 pub(super) struct Datagrams {
     socket: UdpSocket,
     addresses: BTreeMap<Id, SocketAddr>,
+    /// The address of all members, if there is one.
+    group: Option<SocketAddr>,
+    /// Receives what comes to that address. The first member, which sends there, has none.
+    heard: Option<UdpSocket>,
     is_crowded: bool,
 }
 
@@ -57,6 +66,8 @@ impl Datagrams {
                 source,
             })?,
             addresses: BTreeMap::new(),
+            group: None,
+            heard: None,
             is_crowded: members > cpu::cores(),
         })
     }
@@ -70,6 +81,87 @@ impl Datagrams {
         self.addresses = members.zip(addresses).collect();
     }
 
+    /// An address of this member's choice at which all members can be reached, if multicast can
+    /// leave this socket. It is valid on the link alone (TTL 1), and the packets are authenticated,
+    /// so it does no harm if two groups have the same one.
+    pub fn group_address(&self, members: usize) -> Option<SocketAddr> {
+        if members < MULTICAST_MEMBERS_MIN {
+            return None;
+        }
+        let own = self.address().ok()?;
+        let mut random = [0; 4];
+        getrandom::fill(&mut random).ok()?;
+        let [a, b, c, d] = random;
+        let address = match own.ip() {
+            // Of the scope that its owner administers (RFC 2365).
+            IpAddr::V4(_) => Ipv4Addr::new(239, 255, a, b).into(),
+            // Transient, on the link (RFC 4291). Group numbers of this range are chosen by hosts
+            // (RFC 3307).
+            IpAddr::V6(_) => {
+                let (high, low) = (
+                    u16::from_be_bytes([a | 0x80, b]),
+                    u16::from_be_bytes([c, d]),
+                );
+                Ipv6Addr::new(0xff12, 0, 0, 0, 0, 0, high, low).into()
+            }
+        };
+        Some(SocketAddr::new(address, own.port()))
+    }
+
+    /// Sends to this address what is for all members, and receives what comes there if `listens`.
+    /// A member that cannot be reached there gets packets of its own: see [`crate::Udp`].
+    pub fn join(&mut self, group: SocketAddr, listens: bool) {
+        let joined = self.try_join(group, listens);
+        (self.group, self.heard) = joined.map_or((None, None), |heard| (Some(group), heard));
+    }
+
+    fn try_join(&self, group: SocketAddr, listens: bool) -> io::Result<Option<UdpSocket>> {
+        let socket = SockRef::from(&self.socket);
+        let own = self.address()?;
+        let at = match (own, group) {
+            (SocketAddr::V4(own), SocketAddr::V4(_)) => {
+                socket.set_multicast_if_v4(own.ip())?;
+                group
+            }
+            (SocketAddr::V6(_), SocketAddr::V6(group)) => {
+                let index = self.interface_index(own.ip())?;
+                socket.set_multicast_if_v6(index)?;
+                SocketAddrV6::new(*group.ip(), group.port(), 0, index).into()
+            }
+            _ => return Err(io::ErrorKind::AddrNotAvailable.into()),
+        };
+        if !listens {
+            return Ok(None);
+        }
+        let heard = Socket::new(Domain::for_address(at), Type::DGRAM, Some(Protocol::UDP))?;
+        // Members on the same host share the address.
+        heard.set_reuse_address(true)?;
+        // Bound to the group's address, it receives nothing else.
+        heard.bind(&at.into())?;
+        match (at, own) {
+            (SocketAddr::V4(at), SocketAddr::V4(own)) => {
+                heard.join_multicast_v4(at.ip(), own.ip())?;
+            }
+            (SocketAddr::V6(at), _) => heard.join_multicast_v6(at.ip(), at.scope_id())?,
+            _ => {}
+        }
+        heard.set_nonblocking(true)?;
+        Ok(Some(heard.into()))
+    }
+
+    /// The number of the interface that has an address.
+    fn interface_index(&self, address: IpAddr) -> io::Result<u32> {
+        let all = interfaces()?;
+        let own = all.iter().find(|interface| interface.address == address);
+        let own = own.ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok(name_to_index(&self.socket, &own.name)?)
+    }
+
+    /// This member takes part no more.
+    pub fn leave(&mut self) {
+        (self.group, self.heard) = (None, None);
+    }
+
     /// Whether the packet can have left: one that cannot is lost as any other can be.
     pub fn send(&self, to: Id, packet: &[u8]) {
         if let Some(address) = self.addresses.get(&to) {
@@ -77,16 +169,37 @@ impl Datagrams {
         }
     }
 
+    /// Sends to all of a view but this member.
+    pub fn send_to_all(&self, view: &View, me: Id, packet: &[u8]) {
+        let is_small = view.len() < MULTICAST_MEMBERS_MIN;
+        let group = self.group.filter(|_| !is_small);
+        if group.is_some_and(|group| self.socket.send_to(packet, group).is_ok()) {
+            return;
+        }
+        for to in view.members().iter().filter(|to| **to != me) {
+            self.send(*to, packet);
+        }
+    }
+
+    fn take(&self, packet: &mut [u8]) -> Option<usize> {
+        let sockets = self.heard.iter().chain([&self.socket]);
+        for socket in sockets {
+            match socket.recv_from(packet) {
+                Ok((len, _)) => return Some(len),
+                // Nothing has come, or another host has reported that no process listens there.
+                Err(_) => {}
+            }
+        }
+        None
+    }
+
     /// Waits for a packet, at most this long.
     pub fn receive(&self, most: Duration) -> Option<Vec<u8>> {
         let mut packet = [0; PACKET_MAX];
         let (mut start, mut spent) = (None, Duration::ZERO);
         loop {
-            match self.socket.recv_from(&mut packet) {
-                Ok((len, _)) => return Some(packet[..len].to_vec()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // Another host has reported that no process listens there.
-                Err(_) => {}
+            if let Some(len) = self.take(&mut packet) {
+                return Some(packet[..len].to_vec());
             }
             if spent >= most {
                 return None;
@@ -101,8 +214,9 @@ impl Datagrams {
                     tv_sec: 1,
                     tv_nsec: 0,
                 });
-                let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
-                let _ = poll(&mut fds, Some(&left));
+                let sockets = self.heard.iter().chain([&self.socket]);
+                let fds = sockets.map(|socket| PollFd::new(socket, PollFlags::IN));
+                let _ = poll(&mut fds.collect::<Vec<_>>(), Some(&left));
             }
             spent = start.get_or_insert_with(Instant::now).elapsed();
         }
@@ -142,6 +256,76 @@ fn address_of(name: &str) -> Result<IpAddr, OpenError> {
                 name: name.to_owned(),
                 there: there.join(", "),
             })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(address: IpAddr) -> Datagrams {
+        Datagrams {
+            socket: bind(SocketAddr::new(address, 0)).unwrap(),
+            addresses: BTreeMap::new(),
+            group: None,
+            heard: None,
+            is_crowded: true,
+        }
+    }
+
+    /// Between members on the same host, which share the group's address.
+    #[test]
+    fn loopback_carries_multicast() {
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let mut members = [0, 1, 2].map(|_| member(Ipv4Addr::LOCALHOST.into()));
+        let group = members[0].group_address(3).unwrap();
+        assert!(group.ip().is_multicast(), "{group}");
+        for (place, one) in members.iter_mut().enumerate() {
+            one.join(group, place != 0);
+            assert_eq!(one.group, Some(group));
+        }
+        members[0].send_to_all(&view, Id(0), b"to all");
+        let addresses: Vec<_> = members.iter().map(|one| one.address().unwrap()).collect();
+        members[0].set_addresses(&view, addresses);
+        let [root, others @ ..] = &members;
+        root.send(Id(1), b"to one");
+        let second = Duration::from_secs(1);
+        for other in others {
+            assert_eq!(other.receive(second).as_deref(), Some(&b"to all"[..]));
+        }
+        assert_eq!(others[0].receive(second).as_deref(), Some(&b"to one"[..]));
+        for one in &members {
+            assert_eq!(one.receive(Duration::ZERO), None);
+        }
+        // Two members are no longer worth it, and one that has left hears nothing.
+        let pair = View::new([0, 1].map(Id)).unwrap();
+        members[0].send_to_all(&pair, Id(0), b"to the other");
+        let packet = members[1].receive(second);
+        assert_eq!(packet.as_deref(), Some(&b"to the other"[..]));
+        members[1].leave();
+        members[0].send_to_all(&view, Id(0), b"again");
+        assert_eq!(members[2].receive(second).as_deref(), Some(&b"again"[..]));
+        assert_eq!(members[1].receive(Duration::ZERO), None);
+        assert_eq!(members[0].group_address(2), None);
+    }
+
+    /// A member that cannot use the group's address sends to each member.
+    #[test]
+    fn without_multicast_each_member_gets_a_packet() {
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let mut members = [0, 1, 2].map(|_| member(Ipv4Addr::LOCALHOST.into()));
+        let addresses: Vec<_> = members.iter().map(|one| one.address().unwrap()).collect();
+        let group = SocketAddr::new(Ipv6Addr::new(0xff12, 0, 0, 0, 0, 0, 0x8000, 1).into(), 9);
+        for one in &mut members {
+            one.set_addresses(&view, addresses.clone());
+            one.join(group, true);
+            assert_eq!((one.group, one.heard.is_some()), (None, false));
+        }
+        members[0].send_to_all(&view, Id(0), b"x");
+        for other in &members[1..] {
+            let packet = other.receive(Duration::from_secs(1));
+            assert_eq!(packet.as_deref(), Some(&b"x"[..]));
         }
     }
 }

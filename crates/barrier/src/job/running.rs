@@ -219,7 +219,8 @@ fn member<P: crate::Pattern>(group: &Group, pattern: P) -> Result<Member<P>, Ope
     Ok(Member::new(*name, *me, view, pattern, group.combine)?)
 }
 
-/// The members tell each other the addresses of their sockets.
+/// The members tell each other the addresses of their sockets, and the first one chooses an
+/// address for all.
 fn meet_by_datagrams(
     group: &mut Group,
     links: &mut Links,
@@ -233,11 +234,12 @@ fn meet_by_datagrams(
     })?;
     let secret: [u8; 32] = random()?;
     let words = own.to_string();
+    let shared = datagrams.group_address(group.view.len());
+    let shared = shared.map_or_else(|| "-".to_owned(), |address| address.to_string());
     let answer = group.meet(links, words.as_bytes(), |heard| {
-        let mut answer = secret.to_vec();
         let addresses = heard.iter().map(|(_, words)| &words[..]);
-        answer.extend(addresses.collect::<Vec<_>>().join(&b' '));
-        Ok(answer)
+        let table: Vec<&[u8]> = [shared.as_bytes()].into_iter().chain(addresses).collect();
+        Ok([&secret[..], &table.join(&b' ')].concat())
     })?;
     let (first, number) = (group.view.members()[0].0, group.number);
     let nonsense = OpenError::Different {
@@ -248,11 +250,17 @@ fn meet_by_datagrams(
         return Err(nonsense);
     };
     let table = std::str::from_utf8(table).unwrap_or_default();
+    let (shared, table) = table.split_once(' ').unwrap_or_default();
     let addresses: Vec<SocketAddr> = table.split(' ').flat_map(str::parse).collect();
     if addresses.len() != group.view.len() {
         return Err(nonsense);
     }
     datagrams.set_addresses(&group.view, addresses);
+    match shared.parse::<SocketAddr>() {
+        Ok(shared) if shared.ip().is_multicast() => datagrams.join(shared, !group.is_first()),
+        _ if shared == "-" => {}
+        _ => return Err(nonsense),
+    }
     // An attacker may have read the first member's message on its way, but not the job's key.
     let mut key = secret.to_vec();
     if let Some(ours) = links.job().key("barrier datagrams") {
@@ -370,9 +378,13 @@ impl State {
             match transmit.to {
                 Recipient::Member(to) => self.send(to, &transmit.packet),
                 Recipient::All(view) => {
-                    for to in view.members() {
-                        if *to != self.barrier.id() {
-                            self.send(*to, &transmit.packet);
+                    let me = self.barrier.id();
+                    match &self.datagrams {
+                        Some(datagrams) => datagrams.send_to_all(&view, me, &transmit.packet),
+                        None => {
+                            for to in view.members().iter().filter(|to| **to != me) {
+                                self.send(*to, &transmit.packet);
+                            }
                         }
                     }
                 }
@@ -385,7 +397,12 @@ impl State {
                     lost.epoch = lost.epoch.saturating_sub(1);
                     self.outcome = Some(Err(lost.into()));
                 }
-                Event::Ended(ended) => self.ended = Some(ended),
+                Event::Ended(ended) => {
+                    self.ended = Some(ended);
+                    if let Some(datagrams) = &mut self.datagrams {
+                        datagrams.leave();
+                    }
+                }
                 Event::Joined { .. } | Event::Changed { .. } => {}
             }
         }

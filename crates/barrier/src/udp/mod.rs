@@ -4,6 +4,9 @@
 //! released, and the root answers an arrival at the epoch that it has passed last with that
 //! release. Messages for a change of the view go through a [`Channel`] to each member.
 //!
+//! A release is for all members, so the owner can multicast it. A member that multicast does not
+//! reach asks for every release again. After a few of them the root addresses each member instead.
+//!
 //! Each packet ends with a code that only holders of the group's secret can make. A packet without
 //! it changes nothing and is not answered. Others are answered with at most one packet of at most
 //! 64 bytes, besides the messages that each member sends once in a change of the view.
@@ -16,6 +19,7 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 use crate::packet::{decode, encode, Body};
+use crate::pattern::RELEASE;
 use crate::view::ViewId;
 use crate::{
     Barrier, Combine, Event, Group, Id, Member, Misuse, Recipient, Refused, Star, Transmit, View,
@@ -29,11 +33,29 @@ const CODE: usize = 16;
 /// The least time before a packet is sent again.
 const PAUSE_MIN: Duration = Duration::from_micros(1);
 
+/// Multicast does not reach a member that has asked for this number of successive releases again.
+const UNHEARD_MAX: u32 = 4;
+
+/// How long the root then addresses each member before it tries multicast again. A network may
+/// need some time to learn where the members are.
+const MULTICAST_PAUSE: Duration = Duration::from_secs(10);
+
+/// An arrival is sent again sooner than after [`Resending::first`] if releases come much sooner:
+/// after this multiple of the mean time from an arrival to its release, but not before `AGAIN_MIN`.
+/// As in TCP, arrivals that were sent again do not count for the mean, and after each of them the
+/// next one waits twice as long.
+const AGAIN_TIMES: u32 = 4;
+const AGAIN_MIN: Duration = Duration::from_micros(100);
+
+/// The weight of the last release in that mean.
+const MEAN_SHARE: u32 = 8;
+
 /// When packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resending {
-    /// The first time, after this. It should be longer than a packet and its answer take. A time
-    /// below a microsecond counts as a microsecond.
+    /// The first time, after this or, for arrivals, sooner if releases have come much sooner. It
+    /// should be longer than a packet and its answer take. A time below a microsecond counts as a
+    /// microsecond.
     pub first: Duration,
     /// Then after twice as long each time, up to this. It counts as `first` if it is shorter.
     pub most: Duration,
@@ -59,10 +81,20 @@ pub struct Udp {
     timers: BTreeSet<(Duration, Id)>,
     /// The arrival that has not been answered, when it is sent again, and how long after that.
     arrival: Option<(ViewId, u64)>,
+    arrived_at: Duration,
     arrival_at: Duration,
     arrival_pause: Duration,
+    /// The mean time from an arrival to its release.
+    released_after: Option<Duration>,
+    /// The number of the last arrivals that were all sent again.
+    repeated: u32,
     /// When to ask the members for which this one waits if that is in vain.
     probe_at: Option<Duration>,
+    /// The members that have asked for the last multicast release again: its epoch, and the number
+    /// of successive releases that they have asked for.
+    unheard: BTreeMap<Id, (u64, u32)>,
+    /// Until then, each member gets a release of its own.
+    one_by_one_until: Duration,
     out: std::collections::VecDeque<(Recipient, Body)>,
 }
 
@@ -146,9 +178,14 @@ impl Udp {
             channels: BTreeMap::new(),
             timers: BTreeSet::new(),
             arrival: None,
+            arrived_at: Duration::ZERO,
             arrival_at: Duration::ZERO,
             arrival_pause: Duration::ZERO,
+            released_after: None,
+            repeated: 0,
             probe_at: None,
+            unheard: BTreeMap::new(),
+            one_by_one_until: Duration::ZERO,
             out: std::collections::VecDeque::new(),
         }
     }
@@ -157,7 +194,16 @@ impl Udp {
     fn after(&mut self, now: Duration) {
         while let Some((to, body)) = self.member.poll_body() {
             match (&to, &body) {
-                (_, Body::Signal { .. }) | (Recipient::All(_), _) => self.out.push_back((to, body)),
+                (Recipient::All(view), _) => {
+                    let view = view.clone();
+                    self.releases(now, view, body);
+                }
+                (Recipient::Member(other), Body::Signal { epoch, round, .. }) => {
+                    if *round == RELEASE {
+                        self.asked_again(now, *other, *epoch);
+                    }
+                    self.out.push_back((to, body));
+                }
                 // It sends again what this answers.
                 (Recipient::Member(other), _) if self.member.is_lost(*other) => {
                     self.out.push_back((to, body));
@@ -174,14 +220,72 @@ impl Udp {
             .unanswered()
             .map(|(view, epoch, ..)| (view, epoch));
         if arrival != self.arrival {
+            if self.arrival.is_some() {
+                self.released(now);
+            }
             self.arrival = arrival;
-            self.arrival_pause = self.resending.first;
+            self.arrived_at = now;
+            self.arrival_pause = self.first_pause();
             self.arrival_at = now + self.arrival_pause;
         }
         // The root answers an arrival that is sent again.
         let waits = self.arrival.is_none() && self.member.is_waiting();
         let next = self.probe_at.unwrap_or(now + self.resending.most);
         self.probe_at = waits.then_some(next);
+    }
+
+    /// The last arrival has been answered.
+    fn released(&mut self, now: Duration) {
+        if self.arrival_pause > self.first_pause() {
+            self.repeated = self.repeated.saturating_add(1);
+            return;
+        }
+        self.repeated = 0;
+        let took = now.saturating_sub(self.arrived_at);
+        let mean = self.released_after.unwrap_or(took);
+        self.released_after = Some((mean * (MEAN_SHARE - 1) + took) / MEAN_SHARE);
+    }
+
+    /// How long after an arrival it is sent again.
+    fn first_pause(&self) -> Duration {
+        let first = self.resending.first;
+        let Some(mean) = self.released_after else {
+            return first;
+        };
+        let pause = (mean * AGAIN_TIMES).max(AGAIN_MIN);
+        pause.saturating_mul(1 << self.repeated.min(16)).min(first)
+    }
+
+    /// A member asks for a release again.
+    fn asked_again(&mut self, now: Duration, other: Id, epoch: u64) {
+        if now < self.one_by_one_until {
+            return;
+        }
+        let (last, count) = self.unheard.entry(other).or_insert((epoch, 0));
+        if *count == 0 || *last != epoch {
+            (*last, *count) = (epoch, *count + 1);
+        }
+        if *count >= UNHEARD_MAX {
+            self.unheard.clear();
+            self.one_by_one_until = now + MULTICAST_PAUSE;
+        }
+    }
+
+    /// All are released from an epoch. Members that have heard the release before this one have
+    /// not asked for it again.
+    fn releases(&mut self, now: Duration, view: View, body: Body) {
+        if let Body::Signal { epoch, .. } = body {
+            self.unheard.retain(|_, (last, _)| *last + 1 == epoch);
+        }
+        if now >= self.one_by_one_until {
+            self.out.push_back((Recipient::All(view), body));
+            return;
+        }
+        let me = self.member.id();
+        for other in view.members().iter().filter(|other| **other != me) {
+            self.out
+                .push_back((Recipient::Member(*other), body.clone()));
+        }
     }
 
     fn flush(&mut self, now: Duration, other: Id) {
@@ -205,6 +309,7 @@ impl Udp {
     }
 
     fn forget(&mut self, other: Id) {
+        self.unheard.remove(&other);
         if let Some(channel) = self.channels.remove(&other) {
             self.set_timer(other, channel.timer, None);
         }

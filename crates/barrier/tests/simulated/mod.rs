@@ -44,6 +44,8 @@ pub struct Terms {
     pub loss: u32,
     pub twice: u32,
     pub keeps_order: bool,
+    /// Of four members, those that packets for all do not reach.
+    pub deaf: u32,
     /// The longest from the last arrival, or the last death, to the outcome.
     pub bound: u64,
 }
@@ -364,7 +366,8 @@ impl<'m> World<'m> {
                 Recipient::Member(to) => vec![to],
                 Recipient::All(view) => {
                     let members = view.members().iter().copied();
-                    members.filter(|to| *to != id).collect()
+                    let heard = members.filter(|to| to.0 % 4 >= self.terms.deaf);
+                    heard.filter(|to| *to != id).collect()
                 }
             };
             for to in to {

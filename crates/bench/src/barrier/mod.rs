@@ -61,6 +61,9 @@ pub struct Member {
     owner: u32,
     page: u32,
     seconds: f64,
+    /// Measure each barrier, not batches of them.
+    #[arg(long)]
+    each: bool,
 }
 
 /// A group of processes and their barrier.
@@ -74,6 +77,8 @@ pub struct Group<'a> {
     pub environment: Vec<(&'static str, String)>,
     /// For how long barriers are measured.
     pub seconds: f64,
+    /// Whether each barrier is measured, and not batches of them.
+    pub each: bool,
 }
 
 impl Group<'_> {
@@ -95,6 +100,7 @@ impl Group<'_> {
             command.args([&job, &rank.to_string(), "--hosts", &hosts]);
             command.args([std::process::id(), page.descriptor()].map(|n| n.to_string()));
             command.arg(self.seconds.to_string());
+            command.args(self.each.then_some("--each"));
             command.envs(self.environment.iter().map(|(name, value)| (name, value)));
             Ok(command)
         };
@@ -197,7 +203,10 @@ impl Member {
     /// Passes barriers in batches until the first process has enough of them. It says in the page
     /// how long the next batch is, before the barrier in front of that batch.
     fn measure(&self, page: &Page, mut pass: impl FnMut(u64) -> Result<()>) -> Result<Vec<f64>> {
-        let batch = self.seconds / BATCHES;
+        let batch = match self.each {
+            true => 0.0,
+            false => self.seconds / BATCHES,
+        };
         let (mut found, mut next, mut begun) = (Vec::new(), 1, None);
         let mut tries = 0;
         let mut epoch = 0;
@@ -268,6 +277,7 @@ mod tests {
             owner: 0,
             page: 0,
             seconds: 0.001,
+            each: false,
         };
         let passed: Vec<u64> = std::thread::scope(|scope| {
             let run = |rank: usize| {

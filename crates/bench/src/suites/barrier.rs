@@ -144,6 +144,7 @@ impl Method for OnOneHost {
                 prefixes: Vec::new(),
                 environment: Vec::new(),
                 seconds: self.seconds,
+                each: false,
             };
             let batches = group.run();
             let batches = batches.with_context(|| format!("{count} processes"))?;

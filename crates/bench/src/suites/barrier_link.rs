@@ -1,5 +1,5 @@
-//! Barriers of two hosts over a slow link, while nothing else uses it and while bulk transfers fill
-//! it in both directions.
+//! Barriers of two hosts over a slow link: while nothing else uses it, while bulk transfers fill it in
+//! both directions, and while it loses packets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,8 +26,13 @@ const LINKS: [Conditions; 2] = [
     },
 ];
 
+/// The shares of packets that are lost, in percent, on links of [`LOSSY_MBIT`].
+const LOSSES: [u32; 3] = [0, 1, 10];
+const LOSSY_MBIT: u32 = 100;
+
 const IDLE: &str = "barrier-link-idle";
 const CONGESTED: &str = "barrier-link-congested";
+const LOSSY: &str = "barrier-link-lossy";
 
 const MPI_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -58,6 +63,9 @@ const LINES: [Line; 5] = [
     Line::Here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS),
 ];
 
+/// Those of our own processes. MPI reports averages, which single losses dominate.
+const LOSSY_LINES: [Line; 2] = [LINES[0], LINES[1]];
+
 const DISSEMINATION: &str = "dissemination, tcp";
 const OPEN_MPI: &str = "Open MPI, tcp";
 const MPICH: &str = "MPICH, tcp";
@@ -84,6 +92,25 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             }
         }
     }
+    let losses: &[u32] = options.full_or_quick(&LOSSES[..], &LOSSES[2..]);
+    for loss in losses {
+        let link = Rc::new(LazyLink {
+            conditions: Conditions {
+                mbit: LOSSY_MBIT,
+                loss: *loss,
+            },
+            link: RefCell::default(),
+        });
+        for line in LOSSY_LINES {
+            methods.push(Box::new(OverLink {
+                link: link.clone(),
+                line,
+                plot: LOSSY,
+                peers: options.peers.clone(),
+                seconds: options.full_or_quick(0.5, 0.1),
+            }));
+        }
+    }
     let plot = |id, title: &str| {
         let x = Axis::log("rate of the link", "Mbit/s");
         Plot::new(id, title, x, Axis::log("time", "us"), Better::Less)
@@ -94,6 +121,13 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         plots: vec![
             plot(IDLE, "One barrier of two processes over a link"),
             plot(CONGESTED, "The same, while bulk transfers fill the link"),
+            Plot::new(
+                LOSSY,
+                "One barrier of two processes over a link that loses packets",
+                Axis::linear("lost packets", "%"),
+                Axis::log("time", "us"),
+                Better::Less,
+            ),
         ],
         methods,
         depends_on_distance: false,
@@ -101,6 +135,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         rounds: ROUNDS,
         notes: vec![
             "links are emulated, with a queue of 50 ms at each end that sends packets of high priority first; on a congested link, a TCP stream in each direction uses the whole rate (congestion control: reno)".to_string(),
+            "over the link that loses packets, each barrier is measured, and not the average of a batch".to_string(),
             format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
         goals: Vec::new(),
@@ -144,7 +179,8 @@ impl Method for OverLink {
     fn name(&self) -> String {
         let load = match self.plot {
             IDLE => "idle",
-            _ => "congested",
+            CONGESTED => "congested",
+            _ => "single barriers",
         };
         format!("{}, {}, {load}", self.line.name(), self.link.conditions)
     }
@@ -172,11 +208,12 @@ impl Method for OverLink {
         let link = self.link.get()?;
         let enter = [0, 1].map(|end| link.enter_command(end));
         let _load = match self.plot {
-            IDLE => None,
-            _ => Some(Load::start(enter.clone(), Link::address(1))?),
+            CONGESTED => Some(Load::start(enter.clone(), Link::address(1))?),
+            _ => None,
         };
+        let is_lossy = self.plot == LOSSY;
         let found = match self.line {
-            Line::Here(_, _, kind) => ours(kind, enter, self.seconds)?,
+            Line::Here(_, _, kind) => ours(kind, enter, self.seconds, is_lossy)?,
             Line::Mpi(_, library) => {
                 let program = self.peers.path_of(library, BARRIERS);
                 let program = program.display().to_string();
@@ -186,14 +223,15 @@ impl Method for OverLink {
                 batches(&self.peers.run(&argv, &task, limit)?.stdout)?
             }
         };
-        let x = f64::from(self.link.conditions.mbit);
-        let figure = figure(self.plot, x, &found);
+        let Conditions { mbit, loss } = self.link.conditions;
+        let x = if is_lossy { loss } else { mbit };
+        let figure = figure(self.plot, f64::from(x), &found);
         Ok(vec![figure.of(self.line.name().to_string())])
     }
 }
 
 /// Two processes of this program, one at each end.
-fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64) -> Result<Vec<f64>> {
+fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64, each: bool) -> Result<Vec<f64>> {
     let folder = tempfile::tempdir().context("cannot create a folder for a secret")?;
     let token = folder.path().join("token");
     Token::generate().write(&token)?;
@@ -206,6 +244,7 @@ fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64) -> Result<Vec<f64>> {
             ("MGN_TOKEN_FILE", token.to_string_lossy().into_owned()),
         ],
         seconds,
+        each,
     };
     group.run()
 }
@@ -283,12 +322,18 @@ mod tests {
             return;
         }
         let methods = &planned.methods;
-        assert_eq!(methods.len(), LINKS.len() * 2 * LINES.len());
+        let (links, lossy) = (
+            LINKS.len() * 2 * LINES.len(),
+            LOSSES.len() * LOSSY_LINES.len(),
+        );
+        assert_eq!(methods.len(), links + lossy);
         let names: Vec<String> = methods.iter().map(|method| method.name()).collect();
         assert_eq!(names[0], "udp, 100 Mbit/s, idle");
         assert!(names.contains(&"MPICH, tcp, 1 Gbit/s, congested".to_string()));
+        let lossy = "dissemination, tcp, 100 Mbit/s with 10 % loss, single barriers";
+        assert!(names.contains(&lossy.to_string()));
         let quick = plan(&options(true)).unwrap();
-        assert_eq!(quick.methods.len(), 2 * LINES.len());
+        assert_eq!(quick.methods.len(), 2 * LINES.len() + LOSSY_LINES.len());
     }
 
     #[test]
