@@ -7,7 +7,7 @@ use crate::{Group, Id, Refused};
 const MAGIC: [u8; 4] = *b"mgnB";
 
 /// Counts up with each change of the format.
-const RELEASE: u16 = 1;
+const RELEASE: u16 = 2;
 
 /// Bytes before the body.
 const HEADER: usize = 24;
@@ -125,6 +125,11 @@ pub fn group_of(packet: &[u8]) -> Option<Group> {
 pub fn sender_of(packet: &[u8]) -> Option<Id> {
     let bytes = packet.get(16..20).filter(|_| packet.starts_with(&MAGIC))?;
     Some(Id(u32::from_le_bytes(bytes.try_into().ok()?)))
+}
+
+/// Whether a packet is for all members of a view, as it says itself.
+pub(crate) fn is_for_all(packet: &[u8]) -> bool {
+    packet.get(20..24) == Some(&ALL.to_le_bytes()[..])
 }
 
 /// Without a receiver, the packet is for all members of a view.

@@ -5,7 +5,8 @@
 //! release. Messages for a change of the view go through a [`Channel`] to each member.
 //!
 //! A release is for all members, so the owner can multicast it. A member that multicast does not
-//! reach asks for every release again. After a few of them the root addresses each member instead.
+//! reach gets releases only as answers to repeated arrivals, and says so with its next arrival. After
+//! a few of these the root addresses each member instead.
 //!
 //! Each packet ends with a code that only holders of the group's secret can make. A packet without
 //! it changes nothing and is not answered. Others are answered with at most one packet of at most
@@ -18,8 +19,8 @@ use std::time::Duration;
 
 use subtle::ConstantTimeEq;
 
-use crate::packet::{decode, encode, Body};
-use crate::pattern::RELEASE;
+use crate::packet::{decode, encode, is_for_all, Body};
+use crate::pattern::{ARRIVAL, RELEASE};
 use crate::view::ViewId;
 use crate::{
     Barrier, Combine, Event, Group, Id, Member, Misuse, Recipient, Refused, Star, Transmit, View,
@@ -33,8 +34,11 @@ const CODE: usize = 16;
 /// The least time before a packet is sent again.
 const PAUSE_MIN: Duration = Duration::from_micros(1);
 
-/// Multicast does not reach a member that has asked for this number of successive releases again.
-const UNHEARD_MAX: u32 = 4;
+/// The round of an arrival whose sender got the release before it alone, not with all others.
+const ARRIVAL_ALONE: u16 = 2;
+
+/// Multicast does not reach a member that got this number of successive releases alone.
+const ALONE_MAX: u32 = 4;
 
 /// How long the root then addresses each member before it tries multicast again. A network may
 /// need some time to learn where the members are.
@@ -90,9 +94,11 @@ pub struct Udp {
     repeated: u32,
     /// When to ask the members for which this one waits if that is in vain.
     probe_at: Option<Duration>,
-    /// The members that have asked for the last multicast release again: its epoch, and the number
-    /// of successive releases that they have asked for.
-    unheard: BTreeMap<Id, (u64, u32)>,
+    /// Whether this member got the last release alone.
+    is_alone: bool,
+    /// The members that got the last release alone: the epoch at which they said so, and the number
+    /// of successive ones.
+    alone: BTreeMap<Id, (u64, u32)>,
     /// Until then, each member gets a release of its own.
     one_by_one_until: Duration,
     out: std::collections::VecDeque<(Recipient, Body)>,
@@ -184,7 +190,8 @@ impl Udp {
             released_after: None,
             repeated: 0,
             probe_at: None,
-            unheard: BTreeMap::new(),
+            is_alone: false,
+            alone: BTreeMap::new(),
             one_by_one_until: Duration::ZERO,
             out: std::collections::VecDeque::new(),
         }
@@ -194,14 +201,9 @@ impl Udp {
     fn after(&mut self, now: Duration) {
         while let Some((to, body)) = self.member.poll_body() {
             match (&to, &body) {
-                (Recipient::All(view), _) => {
-                    let view = view.clone();
-                    self.releases(now, view, body);
-                }
-                (Recipient::Member(other), Body::Signal { epoch, round, .. }) => {
-                    if *round == RELEASE {
-                        self.asked_again(now, *other, *epoch);
-                    }
+                (Recipient::All(view), _) => self.release(now, view, body),
+                (_, Body::Signal { .. }) => {
+                    let body = self.marked(body);
                     self.out.push_back((to, body));
                 }
                 // It sends again what this answers.
@@ -256,29 +258,49 @@ impl Udp {
         pause.saturating_mul(1 << self.repeated.min(16)).min(first)
     }
 
-    /// A member asks for a release again.
-    fn asked_again(&mut self, now: Duration, other: Id, epoch: u64) {
+    /// A member has arrived, and says whether it got the last release alone.
+    fn arrived(&mut self, now: Duration, from: Id, epoch: u64, is_alone: bool) {
         if now < self.one_by_one_until {
             return;
         }
-        let (last, count) = self.unheard.entry(other).or_insert((epoch, 0));
+        if !is_alone {
+            self.alone.remove(&from);
+            return;
+        }
+        let (last, count) = self.alone.entry(from).or_insert((epoch, 0));
         if *count == 0 || *last != epoch {
             (*last, *count) = (epoch, *count + 1);
         }
-        if *count >= UNHEARD_MAX {
-            self.unheard.clear();
+        if *count >= ALONE_MAX {
+            self.alone.clear();
             self.one_by_one_until = now + MULTICAST_PAUSE;
         }
     }
 
-    /// All are released from an epoch. Members that have heard the release before this one have
-    /// not asked for it again.
-    fn releases(&mut self, now: Duration, view: View, body: Body) {
-        if let Body::Signal { epoch, .. } = body {
-            self.unheard.retain(|_, (last, _)| *last + 1 == epoch);
+    /// An arrival of this member as it is sent. Other packets stay as they are.
+    fn marked(&self, body: Body) -> Body {
+        match body {
+            Body::Signal {
+                view,
+                epoch,
+                terms,
+                round: ARRIVAL,
+                value,
+            } if self.is_alone => Body::Signal {
+                view,
+                epoch,
+                terms,
+                round: ARRIVAL_ALONE,
+                value,
+            },
+            other => other,
         }
+    }
+
+    /// All are released from an epoch.
+    fn release(&mut self, now: Duration, view: &View, body: Body) {
         if now >= self.one_by_one_until {
-            self.out.push_back((Recipient::All(view), body));
+            self.out.push_back((Recipient::All(view.clone()), body));
             return;
         }
         let me = self.member.id();
@@ -309,7 +331,7 @@ impl Udp {
     }
 
     fn forget(&mut self, other: Id) {
-        self.unheard.remove(&other);
+        self.alone.remove(&other);
         if let Some(channel) = self.channels.remove(&other) {
             self.set_timer(other, channel.timer, None);
         }
@@ -382,10 +404,21 @@ impl Barrier for Udp {
 
     fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
         let packet = self.key.open(packet).ok_or(Refused::Forged)?;
-        let (told, body) = decode(packet, self.group, self.member.id())?;
+        let (told, mut body) = decode(packet, self.group, self.member.id())?;
         if told != from {
             return Err(Refused::Sender { told, from });
         }
+        let mut is_release = false;
+        let mut arrived = None;
+        if let Body::Signal { round, epoch, .. } = &mut body {
+            is_release = *round == RELEASE;
+            let is_alone = *round == ARRIVAL_ALONE;
+            if is_alone || *round == ARRIVAL {
+                *round = ARRIVAL;
+                arrived = Some((*epoch, is_alone));
+            }
+        }
+        let before = self.arrival;
         let is_verdict = body == Body::Excluded;
         let is_part = matches!(body, Body::Part { .. } | Body::Received { .. });
         let taken = match is_part && !self.member.is_lost(from) {
@@ -396,7 +429,13 @@ impl Barrier for Udp {
             // The sender listens no more.
             self.forget(from);
         }
+        if let (Ok(()), Some((epoch, is_alone))) = (&taken, arrived) {
+            self.arrived(now, from, epoch, is_alone);
+        }
         self.after(now);
+        if is_release && self.arrival != before {
+            self.is_alone = !is_for_all(packet);
+        }
         taken
     }
 
@@ -421,6 +460,7 @@ impl Barrier for Udp {
             self.arrival_pause = (2 * self.arrival_pause).min(self.resending.most);
             self.arrival_at = now + self.arrival_pause;
             if let Some((_, _, root, body)) = self.member.unanswered() {
+                let body = self.marked(body);
                 self.out.push_back((Recipient::Member(root), body));
             }
         }

@@ -194,8 +194,8 @@ impl Member {
             barrier.pass(0, Some(PASS_TIMEOUT))?;
             Ok(())
         })?;
-        // All others end at the same time, and need not be told that this member is gone.
-        std::mem::forget(barrier);
+        // Members that have not passed the last epoch learn that it has passed.
+        drop(barrier);
         job.leave();
         Ok(found)
     }
