@@ -15,10 +15,11 @@ use crate::{seconds, DifferentError, Error, LateError, LostError};
 #[pyclass(frozen, module = "manganese._native")]
 pub struct Barrier(Mutex<Option<JobBarrier>>);
 
-/// Opens a barrier.
+/// Opens a barrier, or joins one that its members have open.
 pub fn open(
     py: Python<'_>,
     member: &'static Member,
+    is_open: bool,
     (kind, combine, number, ranks, interface): Described,
     patience: Duration,
 ) -> PyResult<Barrier> {
@@ -44,17 +45,26 @@ pub fn open(
         patience,
         interface,
     };
-    let opened = interruptible(py, move || JobBarrier::open(member, &options))?;
+    let opened = interruptible(py, move || match is_open {
+        true => JobBarrier::join(member, &options),
+        false => JobBarrier::open(member, &options),
+    })?;
     let opened = opened.map_err(|error| match error {
         OpenError::View(_)
         | OpenError::NoInterface { .. }
         | OpenError::Lines(_)
         | OpenError::NoLines
+        | OpenError::Nobody
+        | OpenError::Own { .. }
+        | OpenError::Closed { .. }
         | OpenError::Rank { .. }
         | OpenError::InUse { .. }
         | OpenError::Used { .. }
         | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
-        OpenError::Late { .. } | OpenError::TooLate { .. } => LateError::new_err(error.to_string()),
+        OpenError::Late { .. }
+        | OpenError::TooLate { .. }
+        | OpenError::Silent { .. }
+        | OpenError::NotAdmitted { .. } => LateError::new_err(error.to_string()),
         OpenError::Unreachable { .. } | OpenError::Lost { .. } | OpenError::Gone { .. } => {
             LostError::new_err(error.to_string())
         }

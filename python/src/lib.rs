@@ -122,7 +122,16 @@ impl Job {
         described: barrier::Described,
         timeout: f64,
     ) -> PyResult<Barrier> {
-        barrier::open(py, self.member, described, seconds(timeout)?)
+        barrier::open(py, self.member, false, described, seconds(timeout)?)
+    }
+
+    fn join_barrier(
+        &self,
+        py: Python<'_>,
+        described: barrier::Described,
+        timeout: f64,
+    ) -> PyResult<Barrier> {
+        barrier::open(py, self.member, true, described, seconds(timeout)?)
     }
 
     /// Sends what is still to be sent, and leaves. The others see the end of their connections.

@@ -117,6 +117,44 @@ class Jobs(unittest.TestCase):
             """,
         )
 
+    def test_a_rank_joins_an_open_barrier(self) -> None:
+        self.expect(
+            3,
+            """
+            everybody = job.barrier(number=1)
+            if rank < 2:
+                barrier = job.barrier("star", number=5, ranks=[0, 1])
+                everybody()
+            else:
+                everybody()
+                for wrong, words in [
+                    (lambda: job.join_barrier(5, []), "name at least one"),
+                    (lambda: job.join_barrier(5, [2]), "rank 2 is this process"),
+                    (lambda: job.join_barrier(5, [0], kind="udp"), "of kind udp"),
+                ]:
+                    try:
+                        wrong()
+                        assert False, words
+                    except ValueError as error:
+                        assert words in str(error), error
+                try:
+                    job.join_barrier(6, [0], timeout=0.2)
+                    assert False, "nobody has barrier 6 open"
+                except manganese.LateError as error:
+                    assert "rank 0 has not answered for 200ms" in str(error), error
+                barrier = job.join_barrier(5, [1, 0])
+                assert barrier.kind == "star"
+                assert barrier.members == [0, 1, 2]
+            # The others pass alone until the third has joined.
+            while barrier(1 << rank, timeout=60) != 7:
+                pass
+            assert barrier.members == [0, 1, 2]
+            # Nobody closes it before the others have checked.
+            barrier(0, timeout=60)
+            barrier.close()
+            """,
+        )
+
     def test_barriers_combine_numbers_and_go_on_without_lost_members(self) -> None:
         self.expect(
             3,

@@ -220,6 +220,119 @@ fn the_others_go_on_without_a_member_that_leaves() {
     }
 }
 
+/// The first three ranks pass barriers. The last two join them, one through the other, pass some
+/// barriers with them, and leave.
+#[test]
+fn ranks_join_an_open_barrier() {
+    let met = Start::new(5);
+    for kind in [Kind::Star, Kind::Tree(2), Kind::Dissemination] {
+        ranks(5, |job| {
+            let rank = job.rank();
+            let (bit, guests) = (1 << rank, 0b11000);
+            let mut barrier = if rank < 3 {
+                let options = Options {
+                    ranks: Some(vec![0, 1, 2]),
+                    ..options(kind)
+                };
+                JobBarrier::open(job, &options).unwrap()
+            } else {
+                let options = Options {
+                    ranks: Some(vec![rank - 2, rank - 1]),
+                    kind: [kind, Kind::Auto][rank as usize - 3],
+                    ..Options::default()
+                };
+                JobBarrier::join(job, &options).unwrap()
+            };
+            assert_eq!(barrier.kind(), kind);
+            let mut both = Vec::new();
+            loop {
+                let epoch = barrier.arrive(bit).unwrap();
+                let present = barrier.wait(WAIT_TIMEOUT).unwrap();
+                assert_eq!(present & 0b111, 0b111, "{kind}: epoch {epoch}");
+                if present & guests == guests {
+                    both.push(epoch);
+                }
+                let has_ended = present & guests == 0 && !both.is_empty();
+                if has_ended || rank >= 3 && both.len() == 3 {
+                    break;
+                }
+            }
+            // Those that join later count as the others do.
+            if rank >= 3 {
+                barrier.leave(WAIT_TIMEOUT).unwrap();
+            } else {
+                assert_eq!(barrier.members(), [0, 1, 2]);
+            }
+            assert!(
+                both.windows(2).all(|pair| pair[1] == pair[0] + 1),
+                "{both:?}"
+            );
+            met.wait();
+        });
+    }
+}
+
+#[test]
+fn a_rank_that_cannot_join_is_told_why() {
+    ranks(3, |job| {
+        let rank = job.rank();
+        let with = |kind, number, ranks: &[u32]| Options {
+            number,
+            ranks: Some(ranks.to_vec()),
+            patience: Duration::from_secs(1),
+            ..options(kind)
+        };
+        let patient = |options| Options {
+            patience: Duration::from_secs(60),
+            ..options
+        };
+        if rank < 2 {
+            let open = |kind, number| {
+                JobBarrier::open(job.clone(), &patient(with(kind, number, &[0, 1]))).unwrap()
+            };
+            let mut tree = open(Kind::Tree(3), 1);
+            let others = [open(Kind::Udp, 2), open(Kind::Shared, 3)];
+            let mut end = JobBarrier::open(job.clone(), &options(Kind::Star)).unwrap();
+            end.pass(0, WAIT_TIMEOUT).unwrap();
+            // Those that could not join have changed nothing.
+            assert_eq!(tree.pass(1, WAIT_TIMEOUT), Ok(1));
+            assert_eq!(tree.members(), [0, 1]);
+            drop(others);
+            end.pass(0, WAIT_TIMEOUT).unwrap();
+            return;
+        }
+        let mut end = JobBarrier::open(job.clone(), &options(Kind::Star)).unwrap();
+        let fails = |options: Options, words: &str| {
+            let error = JobBarrier::join(job.clone(), &options).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        };
+        fails(with(Kind::Auto, 1, &[]), "name at least one");
+        fails(with(Kind::Auto, 1, &[0, 2]), "rank 2 is this process");
+        fails(with(Kind::Auto, 1, &[3]), "rank 3");
+        fails(with(Kind::Shared, 1, &[0]), "kind shm");
+        let differs = "rank 1 opens barrier 1 with other members, of another kind";
+        fails(patient(with(Kind::Star, 1, &[1])), differs);
+        let max = Options {
+            combine: Combine::Max,
+            ..patient(with(Kind::Auto, 1, &[1]))
+        };
+        fails(max, differs);
+        fails(
+            patient(with(Kind::Auto, 2, &[0])),
+            "open barrier of kind udp",
+        );
+        fails(with(Kind::Auto, 3, &[0, 1]), "rank 0 has not answered for");
+        fails(with(Kind::Auto, 9, &[1]), "rank 1 has not answered for 1s");
+        let number = Options {
+            number: 0,
+            ..with(Kind::Auto, 0, &[1])
+        };
+        fails(number, "barrier 0 is open in this process");
+        end.pass(0, WAIT_TIMEOUT).unwrap();
+        end.pass(0, WAIT_TIMEOUT).unwrap();
+    });
+}
+
 #[test]
 fn members_that_disagree_are_told() {
     for kind in [Kind::Shared, Kind::Star, Kind::Udp] {

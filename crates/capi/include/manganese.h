@@ -606,6 +606,17 @@ typedef uint64_t mgn_barrier;
 // MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
+// Joins a barrier that other processes have open. The ranks in options are members to ask; at
+// least one of them must stay until this process is admitted. Waits for this for up to timeout
+// milliseconds. From then on, the others wait for this process, too. kind is that of the barrier,
+// or null; it must be star, tree, tree-N or dissemination. A process that was a member before
+// cannot join again.
+//
+// MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time.
+// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or has this
+// process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
+int mgn_barrier_join(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
+
 // Announces arrival and passes a number, without waiting. The process may work before it calls
 // mgn_barrier_wait; the other members learn of the arrival in the meantime.
 //

@@ -64,18 +64,54 @@ pub unsafe extern "C" fn mgn_barrier_open(
         let library = Library::current()?;
         // SAFETY: as the caller promises.
         let barrier = unsafe { out(barrier, "barrier") }?;
-        let mut wanted = Options {
-            patience: duration(timeout).unwrap_or(FOREVER),
-            ..Options::default()
-        };
-        if !options.is_null() {
-            // SAFETY: it is not null, and points to options as the caller promises.
-            unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
-        }
+        // SAFETY: as the caller promises.
+        let wanted = unsafe { wanted(options, timeout) }?;
         let opened = JobBarrier::open(&library.member, &wanted)?;
         *barrier = library.add_barrier(OpenBarrier::new(opened))?;
         Ok(0)
     })
+}
+
+/// Joins a barrier that other processes have open. The ranks in options are members to ask; at
+/// least one of them must stay until this process is admitted. Waits for this for up to timeout
+/// milliseconds. From then on, the others wait for this process, too. kind is that of the barrier,
+/// or null; it must be star, tree, tree-N or dissemination. A process that was a member before
+/// cannot join again.
+///
+/// MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time.
+/// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or has this
+/// process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_join(
+    options: *const mgn_barrier_options,
+    timeout: c_int,
+    barrier: *mut mgn_barrier,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let barrier = unsafe { out(barrier, "barrier") }?;
+        // SAFETY: as the caller promises.
+        let wanted = unsafe { wanted(options, timeout) }?;
+        let joined = JobBarrier::join(&library.member, &wanted)?;
+        *barrier = library.add_barrier(OpenBarrier::new(joined))?;
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// `options` is null, or points to options whose pointers are null or point to what their fields
+/// say.
+unsafe fn wanted(options: *const mgn_barrier_options, timeout: c_int) -> Result<Options, Fault> {
+    let mut wanted = Options {
+        patience: duration(timeout).unwrap_or(FOREVER),
+        ..Options::default()
+    };
+    if !options.is_null() {
+        // SAFETY: it is not null, and points to options as the caller promises.
+        unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
+    }
+    Ok(wanted)
 }
 
 /// # Safety

@@ -109,9 +109,15 @@ impl From<OpenError> for Fault {
             OpenError::Hosts { .. }
             | OpenError::Lines(_)
             | OpenError::NoLines
+            | OpenError::Nobody
+            | OpenError::Own { .. }
+            | OpenError::Closed { .. }
             | OpenError::NoInterface { .. }
             | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
-            OpenError::Late { .. } | OpenError::TooLate { .. } => Code::Timeout,
+            OpenError::Late { .. }
+            | OpenError::TooLate { .. }
+            | OpenError::Silent { .. }
+            | OpenError::NotAdmitted { .. } => Code::Timeout,
             OpenError::Unreachable { source, .. } => match source {
                 Error::TimedOut(_) => Code::Timeout,
                 _ => Code::Closed,

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,40 @@ static void closing(const char *kind)
     }
 }
 
+/* The first two ranks open a barrier, and the last one joins it. The call after that names all. */
+static void joining(const char *kind)
+{
+    int rank = CHECK(mgn_rank());
+    if (rank == VICTIM)
+        return;
+    uint32_t ranks[] = {0, 1};
+    uint64_t bits = 0;
+    mgn_barrier barrier;
+    mgn_barrier_options options = {.kind = kind, .number = 5, .ranks = ranks, .rank_count = 2};
+    if (rank < 2) {
+        CHECK(mgn_barrier_open(&options, 20000, &barrier));
+    } else {
+        options.rank_count = 0;
+        assert(refused(mgn_barrier_join(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+        assert(refused(mgn_barrier_join(NULL, 0, &barrier), MGN_ERR_ARGUMENT));
+        assert(refused(mgn_barrier_join(&options, 0, NULL), MGN_ERR_ARGUMENT));
+        options.rank_count = 2;
+        options.number = 6;
+        assert(refused(mgn_barrier_join(&options, 200, &barrier), MGN_ERR_TIMEOUT));
+        options.number = 5;
+        options.kind = "udp";
+        assert(refused(mgn_barrier_join(&options, 200, &barrier), MGN_ERR_ARGUMENT));
+        options.kind = NULL;
+        CHECK(mgn_barrier_join(&options, 20000, &barrier));
+    }
+    while (bits != 11)
+        CHECK(mgn_barrier_pass(barrier, 1 << rank, 20000, &bits));
+    assert(mgn_barrier_members(barrier, NULL, 0) == 3);
+    /* Nobody closes it before the others have checked. */
+    CHECK(mgn_barrier_pass(barrier, 0, 20000, NULL));
+    CHECK(mgn_barrier_close(barrier));
+}
+
 static void work(const char *kind, int is_early)
 {
     int rank = CHECK(mgn_rank());
@@ -136,6 +171,8 @@ int main(int argc, char **argv)
     CHECK(mgn_init());
     wrong_arguments();
     closing(argv[1]);
+    if (!strcmp(argv[1], "star") || !strcmp(argv[1], "tree-2") || !strcmp(argv[1], "dissemination"))
+        joining(argv[1]);
     work(argv[1], argc > 2);
     mgn_finalize();
     return 0;

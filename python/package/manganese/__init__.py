@@ -139,6 +139,26 @@ class Job:
         self._next -= is_automatic
         return barrier
 
+    def join_barrier(
+        self,
+        number: int,
+        members: Sequence[int],
+        *,
+        kind: str = "auto",
+        combine: str = "any",
+        timeout: float = 30.0,
+    ) -> Barrier:
+        """Joins the barrier `number`, which other ranks have open.
+
+        `members` are ranks to ask. At least one of them must stay until this process is admitted,
+        for which the call waits for up to `timeout` seconds. From then on, the others wait for this
+        process, too. The barrier must be of kind "star", "tree", "tree-N" or "dissemination":
+        `kind` is the same, or "auto" for any of these. `combine` is that of the members. A rank
+        that was a member before cannot join again.
+        """
+        described = (kind, combine, number, list(members), None)
+        return Barrier(self._native.join_barrier(described, timeout))
+
     def leave(self) -> None:
         """Leaves the job. Close its barriers first; its compositors cannot be used any more."""
         self._native.leave()

@@ -25,6 +25,11 @@ class Job:
         described: tuple[str, str, int, list[int] | None, str | None],
         timeout: float,
     ) -> Barrier: ...
+    def join_barrier(
+        self,
+        described: tuple[str, str, int, list[int] | None, str | None],
+        timeout: float,
+    ) -> Barrier: ...
     def leave(self) -> None: ...
 
 class Agreed(TypedDict):

@@ -85,6 +85,23 @@ impl Kind {
         NAMES.iter().map(|(name, _)| *name)
     }
 
+    /// Whether a process can join a group of this kind that is open: its members must learn of the
+    /// new one from its packets alone.
+    pub(super) fn admits(self) -> bool {
+        matches!(self, Kind::Star | Kind::Tree(_) | Kind::Dissemination)
+    }
+
+    pub(super) fn of_code(code: u32) -> Option<Kind> {
+        match (code >> 16, code as u16) {
+            (0, _) => NAMES
+                .iter()
+                .map(|(_, kind)| *kind)
+                .find(|kind| kind.code() == code),
+            (1, fan_out @ 1..) => Some(Kind::Tree(fan_out)),
+            _ => None,
+        }
+    }
+
     /// A number for each kind, by which members find out whether they have the same.
     pub(super) fn code(self) -> u32 {
         match self {
@@ -108,8 +125,11 @@ mod tests {
     fn kinds_have_names() {
         for (name, kind) in NAMES {
             assert_eq!((name.parse(), kind.to_string().as_str()), (Ok(kind), name));
+            assert_eq!(Kind::of_code(kind.code()), Some(kind));
         }
         assert_eq!("tree-3".parse(), Ok(Kind::Tree(3)));
+        assert_eq!(Kind::of_code(Kind::Tree(3).code()), Some(Kind::Tree(3)));
+        assert_eq!([7, 1 << 16, 2 << 16 | 1].map(Kind::of_code), [None; 3]);
         assert_eq!(Kind::Tree(3).to_string(), "tree-3");
         for wrong in ["tree-0", "tree-", "", "tree-70000", "Shm"] {
             wrong.parse::<Kind>().unwrap_err();

@@ -28,9 +28,13 @@ pub(super) enum Use {
     Welcome = 1,
     /// A packet of the state machine.
     Packet = 2,
+    /// From a process that wants to join an open barrier.
+    Ask = 3,
+    /// Back from a member.
+    Tell = 4,
 }
 
-const USES: [Use; 3] = [Use::Hello, Use::Welcome, Use::Packet];
+const USES: [Use; 5] = [Use::Hello, Use::Welcome, Use::Packet, Use::Ask, Use::Tell];
 
 pub(super) struct Links {
     job: Box<dyn Joined>,
@@ -40,8 +44,8 @@ pub(super) struct Links {
     closed: BTreeSet<Id>,
     /// Links that were replaced by others.
     old: Vec<(LinkId, Id)>,
-    /// Packets of links whose ranks the job does not know yet.
-    unknown: Vec<(LinkId, Vec<u8>)>,
+    /// Messages of links whose ranks the job does not know yet.
+    unknown: Vec<(LinkId, Use, Vec<u8>)>,
     /// How long a member may take to let this one in.
     patience: Duration,
 }
@@ -137,28 +141,28 @@ impl Links {
         Ok(taken.as_ref().map(Received::to_vec))
     }
 
-    /// A packet from any member.
-    pub fn take(&mut self, timeout: Duration) -> Result<Option<(Id, Vec<u8>)>, Error> {
+    /// A message from any rank.
+    pub fn take(&mut self, usage: Use, timeout: Duration) -> Result<Option<(Id, Vec<u8>)>, Error> {
         let known = self
             .unknown
             .iter()
-            .position(|(link, _)| self.rank_of(*link).is_some());
+            .position(|(link, used, _)| *used == usage && self.rank_of(*link).is_some());
         if let Some(at) = known {
-            let (link, packet) = self.unknown.remove(at);
-            return Ok(self.of(link, packet));
+            let (link, _, message) = self.unknown.remove(at);
+            return Ok(self.of(link, usage, message));
         }
         let wanted = Wanted {
             from: None,
-            ..Wanted::new(self.job.endpoint().own(), tag(self.number, Use::Packet))
+            ..Wanted::new(self.job.endpoint().own(), tag(self.number, usage))
         };
         let mut timeout = timeout;
         loop {
             let Some(taken) = self.job.endpoint().take(&wanted, Some(timeout))? else {
                 return Ok(None);
             };
-            let (link, packet) = (taken.status.link, taken.to_vec());
+            let (link, message) = (taken.status.link, taken.to_vec());
             drop(taken);
-            let known = self.of(link, packet);
+            let known = self.of(link, usage, message);
             if known.is_some() {
                 return Ok(known);
             }
@@ -167,15 +171,15 @@ impl Links {
         }
     }
 
-    fn of(&mut self, link: LinkId, packet: Vec<u8>) -> Option<(Id, Vec<u8>)> {
+    fn of(&mut self, link: LinkId, usage: Use, message: Vec<u8>) -> Option<(Id, Vec<u8>)> {
         match self.rank_of(link) {
             Some(from) => {
                 self.links.entry(from).or_insert(link);
-                Some((from, packet))
+                Some((from, message))
             }
             // The link is so new that the job has not noted whose it is.
             None => {
-                self.unknown.push((link, packet));
+                self.unknown.push((link, usage, message));
                 None
             }
         }

@@ -9,7 +9,7 @@ use super::{Joined, Kind, OpenError, Options};
 use crate::{Combine, Id, View};
 
 /// The messages between members differ from release to release.
-const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
+pub(super) const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
 
 /// Numbers the hosts of the members.
 fn hosts(job: &dyn Joined, view: &View) -> Result<BTreeMap<Id, u32>, OpenError> {

@@ -6,6 +6,7 @@
 
 mod choice;
 mod datagrams;
+mod joining;
 mod kind;
 mod links;
 mod meeting;
@@ -21,7 +22,7 @@ use mgn_fabric::job::Member;
 use mgn_fabric::Error;
 use mgn_sys::fork;
 
-use crate::{Combine, Ended, Misuse, SharedError, ViewError, WaitError};
+use crate::{Combine, Ended, Id, Misuse, SharedError, View, ViewError, WaitError};
 pub use choice::{Choice, UnknownChoice};
 pub use kind::{Kind, UnknownKind};
 use memory::InMemory;
@@ -88,6 +89,26 @@ pub enum OpenError {
         number: u16,
         waited: Duration,
     },
+    #[error(
+        "rank {rank} has not answered for {waited:?}: it has not opened barrier {number}, or the \
+         barrier is of a kind that no process can join"
+    )]
+    Silent {
+        rank: u32,
+        number: u16,
+        waited: Duration,
+    },
+    #[error(
+        "no process can join an open barrier of kind {kind}: use star, tree, tree-N or \
+         dissemination"
+    )]
+    Closed { kind: Kind },
+    #[error("a process joins an open barrier through its members: name at least one in ranks")]
+    Nobody,
+    #[error("rank {rank} is this process: name members that have the barrier open")]
+    Own { rank: u32 },
+    #[error("the group has not admitted this process to barrier {number} after {waited:?}")]
+    NotAdmitted { number: u16, waited: Duration },
     #[error("the others had stopped waiting when this process opened barrier {number}")]
     TooLate { number: u16 },
     #[error(
@@ -173,6 +194,48 @@ impl JobBarrier {
         number.use_up();
         Ok(JobBarrier {
             core,
+            owner,
+            _number: number,
+        })
+    }
+
+    /// Joins a barrier that other ranks have open. [`Options::ranks`] names members to ask, at least
+    /// one of which must stay until this process is admitted. The first epoch of this process is
+    /// the one that [`JobBarrier::arrive`] gives; the others then wait for it in each epoch. A rank
+    /// that was a member before cannot join again.
+    ///
+    /// # Errors
+    /// [`OpenError`]
+    pub fn join<J>(job: J, options: &Options) -> Result<JobBarrier, OpenError>
+    where
+        J: Deref<Target = Member> + Send + Sync + 'static,
+    {
+        let kind = options.kind;
+        if options.interface.is_some() {
+            return Err(OpenError::NoInterface { kind });
+        }
+        if !kind.admits() && kind != Kind::Auto {
+            return Err(OpenError::Closed { kind });
+        }
+        let ranks = options.ranks.clone().unwrap_or_default();
+        if let Some(rank) = ranks.iter().find(|rank| **rank >= job.size()) {
+            let (rank, size) = (*rank, job.size());
+            return Err(OpenError::Rank { rank, size });
+        }
+        if ranks.is_empty() {
+            return Err(OpenError::Nobody);
+        }
+        let contacts = View::new(ranks.into_iter().map(Id))?;
+        let me = Id(job.rank());
+        if contacts.contains(me) {
+            return Err(OpenError::Own { rank: me.0 });
+        }
+        let mut number = Number::take(&job, options.number)?;
+        let running = Running::join(Box::new(job), me, contacts.members(), options)?;
+        let owner = fork::generation();
+        number.use_up();
+        Ok(JobBarrier {
+            core: Core::Running(Box::new(running)),
             owner,
             _number: number,
         })

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::datagrams::Datagrams;
+use super::joining::{self, Open};
 use super::links::{Links, Use};
 use super::meeting::{random, Group};
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
@@ -53,6 +54,9 @@ struct State {
     arrived: Option<u64>,
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
+    has_joined: bool,
+    /// What processes are told that want to join.
+    open: Open,
     /// Packets to these could not be sent.
     unreachable: Vec<Id>,
     /// When the links were last checked; none if they must be checked now.
@@ -84,18 +88,12 @@ impl Running {
                 (barrier, None)
             }
         };
-        let now = Instant::now();
-        let mut state = State {
-            barrier,
-            links,
-            datagrams,
-            start: now,
-            arrived: None,
-            outcome: None,
-            ended: None,
-            unreachable: Vec::new(),
-            watched: Some(now),
+        let open = Open {
+            name: group.name,
+            kind: group.kind,
+            combine: group.combine,
         };
+        let mut state = State::new(barrier, links, datagrams, open);
         // The first epoch makes the links that the barrier needs, and shows that datagrams arrive.
         // The program counts from the next one.
         let _ = state.arrive(0);
@@ -113,6 +111,55 @@ impl Running {
                 _ => OpenError::Gone { rank: group.me.0 },
             }
         })?;
+        Running::start(state)
+    }
+
+    /// Joins the group that one of these members names.
+    pub fn join(
+        job: Box<dyn Joined>,
+        me: Id,
+        members: &[Id],
+        options: &Options,
+    ) -> Result<Running, OpenError> {
+        let since = Instant::now();
+        let mut links = Links::new(job, options.number);
+        let open = joining::ask(&mut links, options, members)?;
+        let (name, combine) = (open.name, open.combine);
+        let barrier: Box<dyn Barrier + Send> = match open.kind {
+            Kind::Star => Box::new(Member::join(name, me, members, Star::default(), combine)?),
+            Kind::Tree(fan_out) => {
+                let tree = Tree::new(fan_out.into());
+                Box::new(Member::join(name, me, members, tree, combine)?)
+            }
+            _ => {
+                let pattern = Dissemination::default();
+                Box::new(Member::join(name, me, members, pattern, combine)?)
+            }
+        };
+        let mut state = State::new(barrier, links, None, open);
+        loop {
+            state.transmit();
+            if state.has_joined {
+                return Running::start(state);
+            }
+            if state.ended.is_some() {
+                return Err(OpenError::Gone { rank: members[0].0 });
+            }
+            let left = options.patience.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                state.part();
+                return Err(OpenError::NotAdmitted {
+                    number: options.number,
+                    waited: options.patience,
+                });
+            }
+            state.step(left);
+        }
+    }
+
+    /// Starts the thread.
+    fn start(state: State) -> Result<Running, OpenError> {
+        let kind = state.open.kind;
         let state = Arc::new(Mutex::new(state));
         let is_closing = Arc::new(AtomicBool::new(false));
         let (theirs, closing) = (state.clone(), is_closing.clone());
@@ -127,7 +174,7 @@ impl Running {
             state,
             is_closing,
             thread: Some(thread),
-            kind: group.kind,
+            kind,
             owner: std::process::id(),
         })
     }
@@ -204,13 +251,7 @@ impl Drop for Running {
             thread.thread().unpark();
             let _ = thread.join();
         }
-        let mut state = self.state();
-        let now = state.now();
-        state.barrier.abandon(now);
-        // These packets are said once, so they go by links, which lose none.
-        state.datagrams = None;
-        state.links.part();
-        state.transmit();
+        self.state().part();
     }
 }
 
@@ -301,6 +342,38 @@ fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
 }
 
 impl State {
+    fn new(
+        barrier: Box<dyn Barrier + Send>,
+        links: Links,
+        datagrams: Option<Datagrams>,
+        open: Open,
+    ) -> State {
+        let now = Instant::now();
+        State {
+            barrier,
+            links,
+            datagrams,
+            start: now,
+            arrived: None,
+            outcome: None,
+            ended: None,
+            has_joined: false,
+            open,
+            unreachable: Vec::new(),
+            watched: Some(now),
+        }
+    }
+
+    /// Tells the others that this member takes part no more.
+    fn part(&mut self) {
+        let now = self.now();
+        self.barrier.abandon(now);
+        // These packets are said once, so they go by links, which lose none.
+        self.datagrams = None;
+        self.links.part();
+        self.transmit();
+    }
+
     fn now(&self) -> Duration {
         self.start.elapsed()
     }
@@ -367,7 +440,7 @@ impl State {
 
     /// Takes what has come by links.
     fn drain(&mut self) {
-        while let Ok(Some((from, packet))) = self.links.take(Duration::ZERO) {
+        while let Ok(Some((from, packet))) = self.links.take(Use::Packet, Duration::ZERO) {
             let now = self.now();
             let _ = self.barrier.receive(now, from, &packet);
         }
@@ -403,7 +476,8 @@ impl State {
                         datagrams.leave();
                     }
                 }
-                Event::Joined { .. } | Event::Changed { .. } => {}
+                Event::Joined { .. } => self.has_joined = true,
+                Event::Changed { .. } => {}
             }
         }
     }
@@ -434,11 +508,11 @@ impl State {
             .map_or(most, |due| most.min(until(due)))
             .min(LOSS_CHECK_INTERVAL);
         let taken = match &self.datagrams {
-            None => self.links.take(most),
+            None => self.links.take(Use::Packet, most),
             Some(datagrams) => match datagrams.receive(most) {
                 Some(packet) => Ok(crate::sender_of(&packet).map(|from| (from, packet))),
                 // The last packets of a member that has gone come by links.
-                None => self.links.take(Duration::ZERO),
+                None => self.links.take(Use::Packet, Duration::ZERO),
             },
         };
         match taken {
@@ -470,6 +544,9 @@ impl State {
         if self.datagrams.is_some() {
             // If many datagrams come, no other code checks the links.
             self.drain();
+        }
+        if self.barrier.view().contains(self.barrier.id()) {
+            self.open.answer(&mut self.links);
         }
         // The end of a member is noticed by its link. The first members that this one waits for
         // may have none yet.
