@@ -53,6 +53,7 @@ fn main() {
         // Nothing is lost here, and nothing needs to be sent again.
         let resending = Resending {
             first: Duration::from_secs(1),
+            least: Duration::from_secs(1),
             most: Duration::from_secs(1),
         };
         Box::new(Udp::new(group, me, view, combine, b"secret", resending).expect("a view with me"))
@@ -94,6 +95,7 @@ fn barrier(members: &mut [Box<dyn Barrier>], start: u64, costs: Costs) -> u64 {
             let (to, at_once) = match transmit.to {
                 Recipient::Member(to) => (vec![to], false),
                 Recipient::All(view) => (view.members().to_vec(), costs.multicast),
+                Recipient::Each(view) => (view.members().to_vec(), false),
             };
             let to: Vec<Id> = to.into_iter().filter(|to| *to != me).collect();
             now += if at_once { costs.send } else { 0 };

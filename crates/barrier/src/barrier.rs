@@ -81,13 +81,15 @@ pub enum Recipient {
     Member(Id),
     /// All members of this view but the sender: by multicast where there is one.
     All(View),
+    /// The same, but each by a packet to it: multicast does not reach all of them.
+    Each(View),
 }
 
 impl Recipient {
     pub(crate) fn member(&self) -> Option<Id> {
         match self {
             Recipient::Member(id) => Some(*id),
-            Recipient::All(_) => None,
+            Recipient::All(_) | Recipient::Each(_) => None,
         }
     }
 }

@@ -518,7 +518,8 @@ mod tests {
             let mut later = packet.clone();
             later[4] += 1;
             let later = decode(&later, GROUP, to);
-            assert!(matches!(later, Err(Refused::Release { theirs: 2, .. })));
+            let (theirs, ours) = (RELEASE + 1, RELEASE);
+            assert_eq!(later, Err(Refused::Release { theirs, ours }));
         }
     }
 

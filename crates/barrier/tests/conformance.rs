@@ -90,7 +90,7 @@ impl Net {
             while let Some(transmit) = member.poll_transmit() {
                 let to = match transmit.to {
                     Recipient::Member(to) => vec![to],
-                    Recipient::All(view) => view.members().to_vec(),
+                    Recipient::All(view) | Recipient::Each(view) => view.members().to_vec(),
                 };
                 for to in to.into_iter().filter(|to| *is_alive && *to != member.id()) {
                     let packet = transmit.packet.clone();

@@ -131,7 +131,8 @@ fn hierarchical() {
 #[test]
 fn datagrams() {
     let resending = Resending {
-        first: Duration::from_nanos(2500),
+        first: Duration::from_micros(10),
+        least: Duration::from_micros(1),
         most: Duration::from_nanos(40_000),
     };
     let make = |me, start: Start<'_>| -> Box<dyn Barrier> {

@@ -1,6 +1,7 @@
 //! The sockets of a barrier over datagrams: one for each member, and one for what the first member
 //! multicasts to all others.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
@@ -30,6 +31,10 @@ const YIELD: Duration = Duration::from_micros(500);
 /// A multicast to a single other member is no better than a packet to it.
 const MULTICAST_MEMBERS_MIN: usize = 3;
 
+/// After this number of multicast packets in a row, a member looks for one to itself: a stranger
+/// that floods the address of all does not keep it from these.
+const HEARD_MAX: u32 = 8;
+
 /// Longer packets are cut off, and then refused. No member sends longer ones.
 const PACKET_MAX: usize = 2048;
 
@@ -41,6 +46,8 @@ pub(super) struct Datagrams {
     group: Option<SocketAddr>,
     /// Receives what comes to that address. The first member, which sends there, has none.
     heard: Option<UdpSocket>,
+    /// The packets that were taken from it one after the other.
+    heard_in_a_row: Cell<u32>,
     is_crowded: bool,
 }
 
@@ -68,6 +75,7 @@ impl Datagrams {
             addresses: BTreeMap::new(),
             group: None,
             heard: None,
+            heard_in_a_row: Cell::default(),
             is_crowded: members > cpu::cores(),
         })
     }
@@ -81,10 +89,11 @@ impl Datagrams {
         self.addresses = members.zip(addresses).collect();
     }
 
-    /// An address of this member's choice at which all members can be reached, if multicast can
-    /// leave this socket. It is valid on the link alone (TTL 1), and the packets are authenticated,
-    /// so it does no harm if two groups have the same one.
-    pub fn group_address(&self, members: usize) -> Option<SocketAddr> {
+    /// Chooses an address at which all members can be reached, and sends there from now on. `None`
+    /// if multicast is of no use, or not possible. Packets to it do not leave the link (a TTL of 1
+    /// is the system's default) and are authenticated, so it does no harm if two groups choose the
+    /// same one.
+    pub fn choose_group(&mut self, members: usize) -> Option<SocketAddr> {
         if members < MULTICAST_MEMBERS_MIN {
             return None;
         }
@@ -93,8 +102,8 @@ impl Datagrams {
         getrandom::fill(&mut random).ok()?;
         let [a, b, c, d] = random;
         let address = match own.ip() {
-            // Of the scope that its owner administers (RFC 2365).
-            IpAddr::V4(_) => Ipv4Addr::new(239, 255, a, b).into(),
+            // The local scope, without its last 256 addresses, which have fixed uses (RFC 2365).
+            IpAddr::V4(_) => Ipv4Addr::new(239, 255, a % 255, b).into(),
             // Transient, on the link (RFC 4291). Group numbers of this range are chosen by hosts
             // (RFC 3307).
             IpAddr::V6(_) => {
@@ -105,7 +114,8 @@ impl Datagrams {
                 Ipv6Addr::new(0xff12, 0, 0, 0, 0, 0, high, low).into()
             }
         };
-        Some(SocketAddr::new(address, own.port()))
+        self.join(SocketAddr::new(address, own.port()), false);
+        self.group
     }
 
     /// Sends to this address what is for all members, and receives what comes there if `listens`.
@@ -162,35 +172,55 @@ impl Datagrams {
         (self.group, self.heard) = (None, None);
     }
 
-    /// Whether the packet can have left: one that cannot is lost as any other can be.
+    /// The members have become these.
+    pub fn change(&mut self, view: &View, me: Id) {
+        if view.len() < MULTICAST_MEMBERS_MIN {
+            self.leave();
+        } else if view.place(me) == Some(0) {
+            // It would hear itself.
+            self.heard = None;
+        }
+    }
+
+    /// A packet that cannot leave is lost, as any other can be.
     pub fn send(&self, to: Id, packet: &[u8]) {
         if let Some(address) = self.addresses.get(&to) {
             let _ = self.socket.send_to(packet, address);
         }
     }
 
-    /// Sends to all of a view but this member.
-    pub fn send_to_all(&self, view: &View, me: Id, packet: &[u8]) {
+    /// Sends to all of a view but this member, by multicast if possible.
+    pub fn send_to_all(&mut self, view: &View, me: Id, packet: &[u8]) {
         let is_small = view.len() < MULTICAST_MEMBERS_MIN;
         let group = self.group.filter(|_| !is_small);
-        if group.is_some_and(|group| self.socket.send_to(packet, group).is_ok()) {
-            return;
+        match group.map(|group| self.socket.send_to(packet, group)) {
+            Some(Ok(_)) => {}
+            Some(Err(error)) if error.kind() != io::ErrorKind::WouldBlock => {
+                // There is no route, for example.
+                self.group = None;
+                self.send_to_each(view, me, packet);
+            }
+            _ => self.send_to_each(view, me, packet),
         }
+    }
+
+    pub fn send_to_each(&self, view: &View, me: Id, packet: &[u8]) {
         for to in view.members().iter().filter(|to| **to != me) {
             self.send(*to, packet);
         }
     }
 
     fn take(&self, packet: &mut [u8]) -> Option<usize> {
-        let sockets = self.heard.iter().chain([&self.socket]);
-        for socket in sockets {
-            match socket.recv_from(packet) {
-                Ok((len, _)) => return Some(len),
-                // Nothing has come, or another host has reported that no process listens there.
-                Err(_) => {}
+        // An error: nothing has come, or another host has reported that no process listens there.
+        let take = |socket: &UdpSocket, packet: &mut [u8]| Some(socket.recv_from(packet).ok()?.0);
+        let in_a_row = self.heard_in_a_row.take();
+        if let Some(heard) = self.heard.as_ref().filter(|_| in_a_row < HEARD_MAX) {
+            if let Some(len) = take(heard, packet) {
+                self.heard_in_a_row.set(in_a_row + 1);
+                return Some(len);
             }
         }
-        None
+        take(&self.socket, packet)
     }
 
     /// Waits for a packet, at most this long.
@@ -214,9 +244,9 @@ impl Datagrams {
                     tv_sec: 1,
                     tv_nsec: 0,
                 });
-                let sockets = self.heard.iter().chain([&self.socket]);
-                let fds = sockets.map(|socket| PollFd::new(socket, PollFlags::IN));
-                let _ = poll(&mut fds.collect::<Vec<_>>(), Some(&left));
+                let sockets = [self.heard.as_ref().unwrap_or(&self.socket), &self.socket];
+                let mut fds = sockets.map(|socket| PollFd::new(socket, PollFlags::IN));
+                let _ = poll(&mut fds, Some(&left));
             }
             spent = start.get_or_insert_with(Instant::now).elapsed();
         }
@@ -270,6 +300,7 @@ mod tests {
             addresses: BTreeMap::new(),
             group: None,
             heard: None,
+            heard_in_a_row: Cell::default(),
             is_crowded: true,
         }
     }
@@ -279,10 +310,11 @@ mod tests {
     fn loopback_carries_multicast() {
         let view = View::new([0, 1, 2].map(Id)).unwrap();
         let mut members = [0, 1, 2].map(|_| member(Ipv4Addr::LOCALHOST.into()));
-        let group = members[0].group_address(3).unwrap();
+        assert_eq!(members[0].choose_group(2), None);
+        let group = members[0].choose_group(3).unwrap();
         assert!(group.ip().is_multicast(), "{group}");
-        for (place, one) in members.iter_mut().enumerate() {
-            one.join(group, place != 0);
+        for one in &mut members[1..] {
+            one.join(group, true);
             assert_eq!(one.group, Some(group));
         }
         members[0].send_to_all(&view, Id(0), b"to all");
@@ -307,7 +339,54 @@ mod tests {
         members[0].send_to_all(&view, Id(0), b"again");
         assert_eq!(members[2].receive(second).as_deref(), Some(&b"again"[..]));
         assert_eq!(members[1].receive(Duration::ZERO), None);
-        assert_eq!(members[0].group_address(2), None);
+    }
+
+    /// Packets for all come first, but do not keep those to one member out.
+    #[test]
+    fn a_flood_of_multicasts_lets_others_through() {
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let mut members = [0, 1, 2].map(|_| member(Ipv4Addr::LOCALHOST.into()));
+        let addresses: Vec<_> = members.iter().map(|one| one.address().unwrap()).collect();
+        let group = members[0].choose_group(3).unwrap();
+        let [root, other, _] = &mut members;
+        root.set_addresses(&view, addresses);
+        other.join(group, true);
+        root.send(Id(1), b"to one");
+        for _ in 0..100 {
+            root.send_to_all(&view, Id(0), b"to all");
+        }
+        let taken: Vec<_> = (0..=HEARD_MAX)
+            .map(|_| other.receive(Duration::ZERO))
+            .collect();
+        let at = taken
+            .iter()
+            .position(|packet| packet.as_deref() == Some(b"to one"));
+        assert_eq!(at, Some(HEARD_MAX as usize));
+        // The first member does not hear itself, and a pair needs no multicast.
+        other.change(&view, Id(1));
+        assert!(other.heard.is_some());
+        other.change(&View::new([1, 0, 2].map(Id)).unwrap(), Id(1));
+        assert!(other.heard.is_none() && other.group.is_some());
+        other.change(&View::new([1, 0].map(Id)).unwrap(), Id(1));
+        assert_eq!(other.group, None);
+    }
+
+    /// Loopback has no route for multicast of IPv6. The first packet shows that.
+    #[test]
+    fn without_a_route_each_member_gets_a_packet() {
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let mut members = [0, 1, 2].map(|_| member(Ipv6Addr::LOCALHOST.into()));
+        let addresses: Vec<_> = members.iter().map(|one| one.address().unwrap()).collect();
+        let group = members[0].choose_group(3);
+        for (one, listens) in members.iter_mut().zip([false, true, true]) {
+            one.set_addresses(&view, addresses.clone());
+            group.into_iter().for_each(|group| one.join(group, listens));
+        }
+        members[0].send_to_all(&view, Id(0), b"x");
+        for other in &members[1..] {
+            let packet = other.receive(Duration::from_secs(1));
+            assert_eq!(packet.as_deref(), Some(&b"x"[..]));
+        }
     }
 
     /// A member that cannot use the group's address sends to each member.

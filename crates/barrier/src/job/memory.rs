@@ -44,8 +44,12 @@ impl InMemory {
         // The first one keeps the descriptor until all have opened it, or one could not.
         let met = group.agree(&mut links, taken.is_ok());
         let (shared, processes) = taken?;
-        met?;
         let reporter = shared.reporter();
+        if let Err(error) = met {
+            // Others may have heard that all are ready, and wait for this member.
+            reporter.lost(me);
+            return Err(error);
+        }
         for (place, process) in processes.iter().enumerate() {
             if process.is_none() && place != me.0 as usize {
                 reporter.lost(Id(place as u32));

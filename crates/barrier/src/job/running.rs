@@ -275,7 +275,10 @@ fn meet_by_datagrams(
     })?;
     let secret: [u8; 32] = random()?;
     let words = own.to_string();
-    let shared = datagrams.group_address(group.view.len());
+    let shared = match group.is_first() {
+        true => datagrams.choose_group(group.view.len()),
+        false => None,
+    };
     let shared = shared.map_or_else(|| "-".to_owned(), |address| address.to_string());
     let answer = group.meet(links, words.as_bytes(), |heard| {
         let addresses = heard.iter().map(|(_, words)| &words[..]);
@@ -298,7 +301,8 @@ fn meet_by_datagrams(
     }
     datagrams.set_addresses(&group.view, addresses);
     match shared.parse::<SocketAddr>() {
-        Ok(shared) if shared.ip().is_multicast() => datagrams.join(shared, !group.is_first()),
+        Ok(_) if group.is_first() => {}
+        Ok(shared) if shared.ip().is_multicast() => datagrams.join(shared, true),
         _ if shared == "-" => {}
         _ => return Err(nonsense),
     }
@@ -450,15 +454,16 @@ impl State {
         while let Some(transmit) = self.barrier.poll_transmit() {
             match transmit.to {
                 Recipient::Member(to) => self.send(to, &transmit.packet),
-                Recipient::All(view) => {
+                Recipient::All(view) if self.datagrams.is_some() => {
                     let me = self.barrier.id();
-                    match &self.datagrams {
-                        Some(datagrams) => datagrams.send_to_all(&view, me, &transmit.packet),
-                        None => {
-                            for to in view.members().iter().filter(|to| **to != me) {
-                                self.send(*to, &transmit.packet);
-                            }
-                        }
+                    if let Some(datagrams) = &mut self.datagrams {
+                        datagrams.send_to_all(&view, me, &transmit.packet);
+                    }
+                }
+                Recipient::All(view) | Recipient::Each(view) => {
+                    let me = self.barrier.id();
+                    for to in view.members().iter().filter(|to| **to != me) {
+                        self.send(*to, &transmit.packet);
                     }
                 }
             }
@@ -477,7 +482,12 @@ impl State {
                     }
                 }
                 Event::Joined { .. } => self.has_joined = true,
-                Event::Changed { .. } => {}
+                Event::Changed { view } => {
+                    let me = self.barrier.id();
+                    if let Some(datagrams) = &mut self.datagrams {
+                        datagrams.change(&view, me);
+                    }
+                }
             }
         }
     }
@@ -497,11 +507,21 @@ impl State {
     /// Waits for a packet, at most this long. Returns whether one has come.
     fn step(&mut self, most: Duration) -> bool {
         let now = self.now();
-        let due = self.barrier.poll_timeout();
-        if due.is_some_and(|due| due <= now) {
-            self.barrier.timeout(now);
+        let is_due = |due: Option<Duration>| due.is_some_and(|due| due <= now);
+        if is_due(self.barrier.poll_timeout()) {
+            // What has come may answer what would be sent again.
+            let packet = self.datagrams.as_ref();
+            if let Some(packet) = packet.and_then(|all| all.receive(Duration::ZERO)) {
+                if let Some(from) = crate::sender_of(&packet) {
+                    let _ = self.barrier.receive(now, from, &packet);
+                }
+            }
+            if is_due(self.barrier.poll_timeout()) {
+                self.barrier.timeout(now);
+            }
             self.transmit();
         }
+        let due = self.barrier.poll_timeout();
         self.watch();
         let until = |due: Duration| due.saturating_sub(now);
         let most = due

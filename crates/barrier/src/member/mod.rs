@@ -150,7 +150,7 @@ impl<P: Pattern> Member<P> {
         &self.roster.members
     }
 
-    fn is_gone(&self, other: Id) -> bool {
+    pub(crate) fn is_gone(&self, other: Id) -> bool {
         self.lost.contains(&other) || self.left.contains(&other)
     }
 

@@ -5,12 +5,13 @@
 //! release. Messages for a change of the view go through a [`Channel`] to each member.
 //!
 //! A release is for all members, so the owner can multicast it. A member that multicast does not
-//! reach gets releases only as answers to repeated arrivals, and says so with its next arrival. After
-//! a few of these the root addresses each member instead.
+//! reach gets releases only as answers to repeated arrivals, and says so with its next arrival.
+//! After a few of these, releases are sent to each member separately.
 //!
 //! Each packet ends with a code that only holders of the group's secret can make. A packet without
 //! it changes nothing and is not answered. Others are answered with at most one packet of at most
-//! 64 bytes, besides the messages that each member sends once in a change of the view.
+//! 76 bytes, besides the messages that each member sends once in a change of the view. A packet for
+//! all members is never answered by those that it does not concern: there may be many.
 
 mod channel;
 
@@ -37,19 +38,19 @@ const PAUSE_MIN: Duration = Duration::from_micros(1);
 /// The round of an arrival whose sender got the release before it alone, not with all others.
 const ARRIVAL_ALONE: u16 = 2;
 
-/// Multicast does not reach a member that got this number of successive releases alone.
-const ALONE_MAX: u32 = 4;
+/// After this number of successive releases that a member got alone, the root assumes that
+/// multicast does not reach it.
+const ALONE_MAX: u32 = 8;
 
-/// How long the root then addresses each member before it tries multicast again. A network may
-/// need some time to learn where the members are.
+/// How long the root then sends to each member separately before it tries multicast again. A
+/// network may need some time to learn where the members are.
 const MULTICAST_PAUSE: Duration = Duration::from_secs(10);
 
 /// An arrival is sent again sooner than after [`Resending::first`] if releases come much sooner:
-/// after this multiple of the mean time from an arrival to its release, but not before `AGAIN_MIN`.
-/// As in TCP, arrivals that were sent again do not count for the mean, and after each of them the
-/// next one waits twice as long.
+/// after this multiple of the mean time from an arrival to its release, but not before
+/// [`Resending::least`]. As in TCP, arrivals that were sent again do not count for the mean, and
+/// after each of them the next one waits twice as long.
 const AGAIN_TIMES: u32 = 4;
-const AGAIN_MIN: Duration = Duration::from_micros(100);
 
 /// The weight of the last release in that mean.
 const MEAN_SHARE: u32 = 8;
@@ -57,10 +58,12 @@ const MEAN_SHARE: u32 = 8;
 /// When packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resending {
-    /// The first time, after this or, for arrivals, sooner if releases have come much sooner. It
-    /// should be longer than a packet and its answer take. A time below a microsecond counts as a
-    /// microsecond.
+    /// The time before a packet is sent again. It should be longer than a packet and its answer
+    /// take. For arrivals it is shorter if releases have come much sooner. A time below a
+    /// microsecond counts as a microsecond.
     pub first: Duration,
+    /// Arrivals are not sent again sooner than that. It counts as `first` if it is longer.
+    pub least: Duration,
     /// Then after twice as long each time, up to this. It counts as `first` if it is shorter.
     pub most: Duration,
 }
@@ -69,6 +72,7 @@ impl Default for Resending {
     fn default() -> Resending {
         Resending {
             first: Duration::from_millis(2),
+            least: Duration::from_micros(100),
             most: Duration::from_millis(200),
         }
     }
@@ -88,16 +92,17 @@ pub struct Udp {
     arrived_at: Duration,
     arrival_at: Duration,
     arrival_pause: Duration,
+    is_repeated: bool,
     /// The mean time from an arrival to its release.
     released_after: Option<Duration>,
-    /// The number of the last arrivals that were all sent again.
+    /// The number of successive arrivals, up to the last one, that were sent again.
     repeated: u32,
     /// When to ask the members for which this one waits if that is in vain.
     probe_at: Option<Duration>,
     /// Whether this member got the last release alone.
     is_alone: bool,
-    /// The members that got the last release alone: the epoch at which they said so, and the number
-    /// of successive ones.
+    /// The last epoch at which each member has arrived, and the number of successive releases, up
+    /// to the one before it, that the member got alone.
     alone: BTreeMap<Id, (u64, u32)>,
     /// Until then, each member gets a release of its own.
     one_by_one_until: Duration,
@@ -175,7 +180,8 @@ impl Udp {
         member.answer_again();
         let first = resending.first.max(PAUSE_MIN);
         let most = resending.most.max(first);
-        let resending = Resending { first, most };
+        let least = resending.least.clamp(PAUSE_MIN, first);
+        let resending = Resending { first, least, most };
         Udp {
             member,
             group,
@@ -187,6 +193,7 @@ impl Udp {
             arrived_at: Duration::ZERO,
             arrival_at: Duration::ZERO,
             arrival_pause: Duration::ZERO,
+            is_repeated: false,
             released_after: None,
             repeated: 0,
             probe_at: None,
@@ -201,13 +208,19 @@ impl Udp {
     fn after(&mut self, now: Duration) {
         while let Some((to, body)) = self.member.poll_body() {
             match (&to, &body) {
-                (Recipient::All(view), _) => self.release(now, view, body),
+                (Recipient::All(view) | Recipient::Each(view), _) => {
+                    self.release(now, view, body);
+                }
                 (_, Body::Signal { .. }) => {
                     let body = self.marked(body);
                     self.out.push_back((to, body));
                 }
                 // It sends again what this answers.
-                (Recipient::Member(other), _) if self.member.is_lost(*other) => {
+                (Recipient::Member(other), body)
+                    if self.member.is_lost(*other)
+                        || *body == Body::Excluded && self.member.is_gone(*other) =>
+                {
+                    let body = body.clone();
                     self.out.push_back((to, body));
                 }
                 (Recipient::Member(other), _) => {
@@ -222,11 +235,9 @@ impl Udp {
             .unanswered()
             .map(|(view, epoch, ..)| (view, epoch));
         if arrival != self.arrival {
-            if self.arrival.is_some() {
-                self.released(now);
-            }
             self.arrival = arrival;
             self.arrived_at = now;
+            self.is_repeated = false;
             self.arrival_pause = self.first_pause();
             self.arrival_at = now + self.arrival_pause;
         }
@@ -236,14 +247,13 @@ impl Udp {
         self.probe_at = waits.then_some(next);
     }
 
-    /// The last arrival has been answered.
-    fn released(&mut self, now: Duration) {
-        if self.arrival_pause > self.first_pause() {
+    /// A release has come this long after the arrival, which was sent again or not.
+    fn released(&mut self, took: Duration, is_repeated: bool) {
+        if is_repeated {
             self.repeated = self.repeated.saturating_add(1);
             return;
         }
         self.repeated = 0;
-        let took = now.saturating_sub(self.arrived_at);
         let mean = self.released_after.unwrap_or(took);
         self.released_after = Some((mean * (MEAN_SHARE - 1) + took) / MEAN_SHARE);
     }
@@ -254,25 +264,21 @@ impl Udp {
         let Some(mean) = self.released_after else {
             return first;
         };
-        let pause = (mean * AGAIN_TIMES).max(AGAIN_MIN);
+        let pause = (mean * AGAIN_TIMES).max(self.resending.least);
         pause.saturating_mul(1 << self.repeated.min(16)).min(first)
     }
 
     /// A member has arrived, and says whether it got the last release alone.
     fn arrived(&mut self, now: Duration, from: Id, epoch: u64, is_alone: bool) {
-        if now < self.one_by_one_until {
+        let (last, count) = self.alone.entry(from).or_default();
+        // An arrival that comes again says nothing new.
+        if epoch <= *last {
             return;
         }
-        if !is_alone {
-            self.alone.remove(&from);
-            return;
-        }
-        let (last, count) = self.alone.entry(from).or_insert((epoch, 0));
-        if *count == 0 || *last != epoch {
-            (*last, *count) = (epoch, *count + 1);
-        }
-        if *count >= ALONE_MAX {
-            self.alone.clear();
+        *last = epoch;
+        *count = if is_alone { *count + 1 } else { 0 };
+        if *count >= ALONE_MAX && now >= self.one_by_one_until {
+            self.alone.values_mut().for_each(|(_, count)| *count = 0);
             self.one_by_one_until = now + MULTICAST_PAUSE;
         }
     }
@@ -297,17 +303,16 @@ impl Udp {
         }
     }
 
-    /// All are released from an epoch.
+    /// Sends a release to all: as one packet, or to each separately.
     fn release(&mut self, now: Duration, view: &View, body: Body) {
-        if now >= self.one_by_one_until {
-            self.out.push_back((Recipient::All(view.clone()), body));
-            return;
+        if self.alone.len() > view.len() {
+            self.alone.retain(|id, _| view.contains(*id));
         }
-        let me = self.member.id();
-        for other in view.members().iter().filter(|other| **other != me) {
-            self.out
-                .push_back((Recipient::Member(*other), body.clone()));
-        }
+        let to = match now < self.one_by_one_until {
+            true => Recipient::Each(view.clone()),
+            false => Recipient::All(view.clone()),
+        };
+        self.out.push_back((to, body));
     }
 
     fn flush(&mut self, now: Duration, other: Id) {
@@ -408,6 +413,11 @@ impl Barrier for Udp {
         if told != from {
             return Err(Refused::Sender { told, from });
         }
+        // One packet for all would get an answer from each.
+        let is_member = self.view().contains(from) && !self.member.is_gone(from);
+        if is_for_all(packet) && (self.member.has_ended() || !is_member) {
+            return Err(Refused::Stranger { member: from });
+        }
         let mut is_release = false;
         let mut arrived = None;
         if let Body::Signal { round, epoch, .. } = &mut body {
@@ -418,7 +428,7 @@ impl Barrier for Udp {
                 arrived = Some((*epoch, is_alone));
             }
         }
-        let before = self.arrival;
+        let (before, since, is_repeated) = (self.arrival, self.arrived_at, self.is_repeated);
         let is_verdict = body == Body::Excluded;
         let is_part = matches!(body, Body::Part { .. } | Body::Received { .. });
         let taken = match is_part && !self.member.is_lost(from) {
@@ -435,6 +445,7 @@ impl Barrier for Udp {
         self.after(now);
         if is_release && self.arrival != before {
             self.is_alone = !is_for_all(packet);
+            self.released(now.saturating_sub(since), is_repeated);
         }
         taken
     }
@@ -459,6 +470,7 @@ impl Barrier for Udp {
         if self.arrival.is_some() && self.arrival_at <= now {
             self.arrival_pause = (2 * self.arrival_pause).min(self.resending.most);
             self.arrival_at = now + self.arrival_pause;
+            self.is_repeated = true;
             if let Some((_, _, root, body)) = self.member.unanswered() {
                 let body = self.marked(body);
                 self.out.push_back((Recipient::Member(root), body));

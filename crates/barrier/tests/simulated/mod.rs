@@ -364,10 +364,20 @@ impl<'m> World<'m> {
             };
             let to: Vec<Id> = match transmit.to {
                 Recipient::Member(to) => vec![to],
-                Recipient::All(view) => {
+                Recipient::Each(view) => {
                     let members = view.members().iter().copied();
-                    let heard = members.filter(|to| to.0 % 4 >= self.terms.deaf);
-                    heard.filter(|to| *to != id).collect()
+                    members.filter(|to| *to != id).collect()
+                }
+                // On links that keep no order it is a multicast, which also reaches those that were
+                // members.
+                Recipient::All(view) => {
+                    let is_multicast = !self.terms.keeps_order;
+                    let hears = |to: &Id, node: &Node| match view.contains(*to) {
+                        true => to.0 % 4 >= self.terms.deaf,
+                        false => is_multicast && node.is_alive && !node.is_closed,
+                    };
+                    let nodes = self.nodes.iter().filter(|(to, node)| hears(to, node));
+                    nodes.map(|(to, _)| *to).filter(|to| *to != id).collect()
                 }
             };
             for to in to {

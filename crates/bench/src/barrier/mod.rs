@@ -61,7 +61,7 @@ pub struct Member {
     owner: u32,
     page: u32,
     seconds: f64,
-    /// Measure each barrier, not batches of them.
+    /// Measure single barriers, not batches of them.
     #[arg(long)]
     each: bool,
 }
@@ -77,7 +77,7 @@ pub struct Group<'a> {
     pub environment: Vec<(&'static str, String)>,
     /// For how long barriers are measured.
     pub seconds: f64,
-    /// Whether each barrier is measured, and not batches of them.
+    /// Whether single barriers are measured, and not batches of them.
     pub each: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Barriers of two hosts over a slow link: while nothing else uses it, while bulk transfers fill it in
-//! both directions, and while it loses packets.
+//! Barriers of two hosts over a slow link: while nothing else uses it, while bulk transfers fill it
+//! in both directions, and while it loses packets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ const WITH_OWN_SYS: [&str; 6] = [
     "sh",
 ];
 
-/// A line of both plots.
+/// A line of the plots.
 #[derive(Clone, Copy, Debug)]
 enum Line {
     /// Processes of this program, with this kind of barrier.
@@ -135,7 +135,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         rounds: ROUNDS,
         notes: vec![
             "links are emulated, with a queue of 50 ms at each end that sends packets of high priority first; on a congested link, a TCP stream in each direction uses the whole rate (congestion control: reno)".to_string(),
-            "over the link that loses packets, each barrier is measured, and not the average of a batch".to_string(),
+            "over the link that loses packets, single barriers are measured, and not averages of batches".to_string(),
             format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
         goals: Vec::new(),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_is_planned_idle_and_congested() {
+    fn every_link_is_planned() {
         let planned = plan(&options(false)).unwrap();
         if let Some(why) = missing_requirement() {
             assert_eq!(planned.methods[0].missing(), Some(why));
