@@ -2,7 +2,8 @@
 
 use std::ffi::{c_char, c_int};
 
-use ::mgn_barrier::{Combine, JobBarrier, Kind, Options};
+use ::mgn_barrier::{Combine, JobBarrier, Kind, OpenError, Options};
+use mgn_fabric::job::Member;
 
 use crate::arguments::{duration, optional_text, out, write_optional, FOREVER};
 use crate::fault::{call, Fault};
@@ -60,16 +61,12 @@ pub unsafe extern "C" fn mgn_barrier_open(
     timeout: c_int,
     barrier: *mut mgn_barrier,
 ) -> c_int {
-    call(|| {
-        let library = Library::current()?;
-        // SAFETY: as the caller promises.
-        let barrier = unsafe { out(barrier, "barrier") }?;
-        // SAFETY: as the caller promises.
-        let wanted = unsafe { wanted(options, timeout) }?;
-        let opened = JobBarrier::open(&library.member, &wanted)?;
-        *barrier = library.add_barrier(OpenBarrier::new(opened))?;
-        Ok(0)
-    })
+    // SAFETY: as the caller promises.
+    unsafe {
+        add(options, timeout, barrier, |job, wanted| {
+            JobBarrier::open(job, wanted)
+        })
+    }
 }
 
 /// Joins a barrier that other processes have open. The ranks in options are members to ask; at
@@ -87,31 +84,39 @@ pub unsafe extern "C" fn mgn_barrier_join(
     timeout: c_int,
     barrier: *mut mgn_barrier,
 ) -> c_int {
-    call(|| {
-        let library = Library::current()?;
-        // SAFETY: as the caller promises.
-        let barrier = unsafe { out(barrier, "barrier") }?;
-        // SAFETY: as the caller promises.
-        let wanted = unsafe { wanted(options, timeout) }?;
-        let joined = JobBarrier::join(&library.member, &wanted)?;
-        *barrier = library.add_barrier(OpenBarrier::new(joined))?;
-        Ok(0)
-    })
+    // SAFETY: as the caller promises.
+    unsafe {
+        add(options, timeout, barrier, |job, wanted| {
+            JobBarrier::join(job, wanted)
+        })
+    }
 }
 
 /// # Safety
 /// `options` is null, or points to options whose pointers are null or point to what their fields
-/// say.
-unsafe fn wanted(options: *const mgn_barrier_options, timeout: c_int) -> Result<Options, Fault> {
-    let mut wanted = Options {
-        patience: duration(timeout).unwrap_or(FOREVER),
-        ..Options::default()
-    };
-    if !options.is_null() {
-        // SAFETY: it is not null, and points to options as the caller promises.
-        unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
-    }
-    Ok(wanted)
+/// say. `barrier` is null, or points to a barrier.
+unsafe fn add(
+    options: *const mgn_barrier_options,
+    timeout: c_int,
+    barrier: *mut mgn_barrier,
+    begin: impl FnOnce(&'static Member, &Options) -> Result<JobBarrier, OpenError>,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let barrier = unsafe { out(barrier, "barrier") }?;
+        let mut wanted = Options {
+            patience: duration(timeout).unwrap_or(FOREVER),
+            ..Options::default()
+        };
+        if !options.is_null() {
+            // SAFETY: it is not null, and points to options as the caller promises.
+            unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
+        }
+        let begun = begin(&library.member, &wanted)?;
+        *barrier = library.add_barrier(OpenBarrier::new(begun))?;
+        Ok(0)
+    })
 }
 
 /// # Safety
