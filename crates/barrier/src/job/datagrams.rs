@@ -204,7 +204,7 @@ impl Datagrams {
         }
     }
 
-    pub fn send_to_each(&self, view: &View, me: Id, packet: &[u8]) {
+    fn send_to_each(&self, view: &View, me: Id, packet: &[u8]) {
         for to in view.members().iter().filter(|to| **to != me) {
             self.send(*to, packet);
         }

@@ -199,10 +199,10 @@ impl JobBarrier {
         })
     }
 
-    /// Joins a barrier that other ranks have open. [`Options::ranks`] names members to ask, at
-    /// least one of which must stay until this process is admitted. The first epoch of this process
-    /// is the one that [`JobBarrier::arrive`] gives; the others then wait for it in each epoch. A
-    /// rank that was a member before cannot join again.
+    /// Joins a barrier that other ranks have open. [`Options::ranks`] names members to ask. At
+    /// least one of them must stay until the group has admitted this process. From then on, the
+    /// others wait for it in each epoch; [`JobBarrier::arrive`] gives its first one. A rank that
+    /// was a member before cannot join again.
     ///
     /// # Errors
     /// [`OpenError`]

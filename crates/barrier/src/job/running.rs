@@ -1,5 +1,6 @@
 //! A state machine at work: over the job's links, or over datagrams.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -13,7 +14,7 @@ use super::meeting::{random, Group};
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
     Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Recipient, Resending,
-    Star, Tree, Udp, WaitError,
+    Star, Tree, Udp, View, WaitError,
 };
 
 /// How often the thread looks for packets while the program does something else: at first, and
@@ -70,28 +71,25 @@ impl Running {
         options: &Options,
     ) -> Result<Running, OpenError> {
         let mut links = Links::new(job, group.number);
-        let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match group.kind {
-            Kind::Udp => {
-                let (udp, datagrams) = meet_by_datagrams(&mut group, &mut links, options)?;
-                (Box::new(udp), Some(datagrams))
-            }
-            kind => {
+        let met = match group.kind {
+            Kind::Udp => Some(meet_by_datagrams(&mut group, &mut links, options)?),
+            _ => {
                 group.meet(&mut links, &[], |_| Ok(Vec::new()))?;
-                let barrier: Box<dyn Barrier + Send> = match kind {
-                    Kind::Star => Box::new(member(&group, Star::default())?),
-                    Kind::Tree(fan_out) => Box::new(member(&group, Tree::new(fan_out.into()))?),
-                    Kind::Hierarchical => {
-                        Box::new(member(&group, Hierarchical::new(group.hosts.clone()))?)
-                    }
-                    _ => Box::new(member(&group, Dissemination::default())?),
-                };
-                (barrier, None)
+                None
             }
         };
+        // The members' meeting has completed the group's name.
         let open = Open {
             name: group.name,
             kind: group.kind,
             combine: group.combine,
+        };
+        let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match met {
+            Some((udp, datagrams)) => (Box::new(udp), Some(datagrams)),
+            None => {
+                let first = Start::Open(&group.view);
+                (barrier(open, group.me, first, &group.hosts)?, None)
+            }
         };
         let mut state = State::new(barrier, links, datagrams, open);
         // The first epoch makes the links that the barrier needs, and shows that datagrams arrive.
@@ -124,18 +122,8 @@ impl Running {
         let since = Instant::now();
         let mut links = Links::new(job, options.number);
         let open = joining::ask(&mut links, options, members)?;
-        let (name, combine) = (open.name, open.combine);
-        let barrier: Box<dyn Barrier + Send> = match open.kind {
-            Kind::Star => Box::new(Member::join(name, me, members, Star::default(), combine)?),
-            Kind::Tree(fan_out) => {
-                let tree = Tree::new(fan_out.into());
-                Box::new(Member::join(name, me, members, tree, combine)?)
-            }
-            _ => {
-                let pattern = Dissemination::default();
-                Box::new(Member::join(name, me, members, pattern, combine)?)
-            }
-        };
+        // Nobody joins groups that need to know hosts.
+        let barrier = barrier(open, me, Start::Join(members), &BTreeMap::new())?;
         let mut state = State::new(barrier, links, None, open);
         loop {
             state.transmit();
@@ -255,9 +243,39 @@ impl Drop for Running {
     }
 }
 
-fn member<P: crate::Pattern>(group: &Group, pattern: P) -> Result<Member<P>, OpenError> {
-    let Group { name, me, view, .. } = group;
-    Ok(Member::new(*name, *me, view, pattern, group.combine)?)
+/// How a member begins: with all others of a view, or admitted by these.
+#[derive(Clone, Copy)]
+enum Start<'m> {
+    Open(&'m View),
+    Join(&'m [Id]),
+}
+
+/// A member that sends its packets by links.
+fn barrier(
+    open: Open,
+    me: Id,
+    start: Start<'_>,
+    hosts: &BTreeMap<Id, u32>,
+) -> Result<Box<dyn Barrier + Send>, OpenError> {
+    match open.kind {
+        Kind::Star => member(open, me, start, Star::default()),
+        Kind::Tree(fan_out) => member(open, me, start, Tree::new(fan_out.into())),
+        Kind::Hierarchical => member(open, me, start, Hierarchical::new(hosts.clone())),
+        _ => member(open, me, start, Dissemination::default()),
+    }
+}
+
+fn member<P: crate::Pattern + Send + 'static>(
+    open: Open,
+    me: Id,
+    start: Start<'_>,
+    pattern: P,
+) -> Result<Box<dyn Barrier + Send>, OpenError> {
+    let Open { name, combine, .. } = open;
+    Ok(Box::new(match start {
+        Start::Open(view) => Member::new(name, me, view, pattern, combine)?,
+        Start::Join(members) => Member::join(name, me, members, pattern, combine)?,
+    }))
 }
 
 /// The members tell each other the addresses of their sockets, and the first one chooses an
@@ -454,18 +472,14 @@ impl State {
         while let Some(transmit) = self.barrier.poll_transmit() {
             match transmit.to {
                 Recipient::Member(to) => self.send(to, &transmit.packet),
-                Recipient::All(view) if self.datagrams.is_some() => {
+                Recipient::All(view) => {
                     let me = self.barrier.id();
-                    if let Some(datagrams) = &mut self.datagrams {
-                        datagrams.send_to_all(&view, me, &transmit.packet);
+                    match &mut self.datagrams {
+                        Some(datagrams) => datagrams.send_to_all(&view, me, &transmit.packet),
+                        None => self.send_to_each(&view, &transmit.packet),
                     }
                 }
-                Recipient::All(view) | Recipient::Each(view) => {
-                    let me = self.barrier.id();
-                    for to in view.members().iter().filter(|to| **to != me) {
-                        self.send(*to, &transmit.packet);
-                    }
-                }
+                Recipient::Each(view) => self.send_to_each(&view, &transmit.packet),
             }
         }
         while let Some(event) = self.barrier.poll_event() {
@@ -492,6 +506,13 @@ impl State {
         }
     }
 
+    fn send_to_each(&mut self, view: &View, packet: &[u8]) {
+        let me = self.barrier.id();
+        for to in view.members().iter().filter(|to| **to != me) {
+            self.send(*to, packet);
+        }
+    }
+
     fn send(&mut self, to: Id, packet: &[u8]) {
         match &self.datagrams {
             Some(datagrams) => datagrams.send(to, packet),
@@ -506,24 +527,9 @@ impl State {
 
     /// Waits for a packet, at most this long. Returns whether one has come.
     fn step(&mut self, most: Duration) -> bool {
-        let now = self.now();
-        let is_due = |due: Option<Duration>| due.is_some_and(|due| due <= now);
-        if is_due(self.barrier.poll_timeout()) {
-            // What has come may answer what would be sent again.
-            let packet = self.datagrams.as_ref();
-            if let Some(packet) = packet.and_then(|all| all.receive(Duration::ZERO)) {
-                if let Some(from) = crate::sender_of(&packet) {
-                    let _ = self.barrier.receive(now, from, &packet);
-                }
-            }
-            if is_due(self.barrier.poll_timeout()) {
-                self.barrier.timeout(now);
-            }
-            self.transmit();
-        }
-        let due = self.barrier.poll_timeout();
         self.watch();
-        let until = |due: Duration| due.saturating_sub(now);
+        let until = |due: Duration| due.saturating_sub(self.now());
+        let due = self.barrier.poll_timeout();
         let most = due
             .map_or(most, |due| most.min(until(due)))
             .min(LOSS_CHECK_INTERVAL);
@@ -535,7 +541,7 @@ impl State {
                 None => self.links.take(Use::Packet, Duration::ZERO),
             },
         };
-        match taken {
+        let has_come = match taken {
             Ok(Some((from, packet))) => {
                 let now = self.now();
                 // A packet that is refused does no harm.
@@ -550,7 +556,16 @@ impl State {
                 thread::sleep(most.min(FAILED));
                 false
             }
+        };
+        // Only now: what has come may have answered what would be sent again.
+        if let Some(due) = self.barrier.poll_timeout() {
+            let now = self.now();
+            if due <= now {
+                self.barrier.timeout(now);
+                self.transmit();
+            }
         }
+        has_come
     }
 
     fn watch(&mut self) {

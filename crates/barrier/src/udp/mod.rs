@@ -206,21 +206,18 @@ impl Udp {
 
     /// Sorts what the member has to say, and sets the timers.
     fn after(&mut self, now: Duration) {
-        while let Some((to, body)) = self.member.poll_body() {
+        while let Some((to, mut body)) = self.member.poll_body() {
+            self.mark(&mut body);
             match (&to, &body) {
                 (Recipient::All(view) | Recipient::Each(view), _) => {
                     self.release(now, view, body);
                 }
-                (_, Body::Signal { .. }) => {
-                    let body = self.marked(body);
+                (_, Body::Signal { .. }) => self.out.push_back((to, body)),
+                // It sends again what this answers.
+                (Recipient::Member(other), Body::Excluded) if self.member.is_gone(*other) => {
                     self.out.push_back((to, body));
                 }
-                // It sends again what this answers.
-                (Recipient::Member(other), body)
-                    if self.member.is_lost(*other)
-                        || *body == Body::Excluded && self.member.is_gone(*other) =>
-                {
-                    let body = body.clone();
+                (Recipient::Member(other), _) if self.member.is_lost(*other) => {
                     self.out.push_back((to, body));
                 }
                 (Recipient::Member(other), _) => {
@@ -283,23 +280,13 @@ impl Udp {
         }
     }
 
-    /// An arrival of this member as it is sent. Other packets stay as they are.
-    fn marked(&self, body: Body) -> Body {
+    /// Marks an arrival of this member. Other packets stay as they are.
+    fn mark(&self, body: &mut Body) {
         match body {
-            Body::Signal {
-                view,
-                epoch,
-                terms,
-                round: ARRIVAL,
-                value,
-            } if self.is_alone => Body::Signal {
-                view,
-                epoch,
-                terms,
-                round: ARRIVAL_ALONE,
-                value,
-            },
-            other => other,
+            Body::Signal { round, .. } if *round == ARRIVAL && self.is_alone => {
+                *round = ARRIVAL_ALONE;
+            }
+            _ => {}
         }
     }
 
@@ -471,8 +458,8 @@ impl Barrier for Udp {
             self.arrival_pause = (2 * self.arrival_pause).min(self.resending.most);
             self.arrival_at = now + self.arrival_pause;
             self.is_repeated = true;
-            if let Some((_, _, root, body)) = self.member.unanswered() {
-                let body = self.marked(body);
+            if let Some((_, _, root, mut body)) = self.member.unanswered() {
+                self.mark(&mut body);
                 self.out.push_back((Recipient::Member(root), body));
             }
         }
