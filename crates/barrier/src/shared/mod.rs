@@ -206,6 +206,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`WaitError`]
+    #[inline]
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
         if let Some(ended) = self.ended {
             return Err(ended.into());
@@ -261,24 +262,45 @@ impl Shared {
         (self.page.0.len() - MEMBERS) / LINE
     }
 
+    /// Looks, and yields, for as long as that is better than to sleep.
+    #[inline]
     fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
-        let page = &*self.page;
+        // Most waits are over before it matters how long they may take.
+        if !self.is_crowded {
+            let outcome = self.look(STRIDE);
+            if outcome.is_some() {
+                return outcome;
+            }
+        }
+        self.spin_and_yield(timeout)
+    }
+
+    #[inline]
+    fn look(&mut self, times: u32) -> Option<Outcome> {
+        for _ in 0..times {
+            let outcome = self.seat.look(&*self.page);
+            if outcome.is_some() {
+                return outcome;
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    fn spin_and_yield(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
         let (spin, most) = match self.is_crowded {
             true => (Duration::ZERO, YIELD_CROWDED),
             false => (SPIN, SPIN + YIELD),
         };
         let most = timeout.map_or(most, |timeout| most.min(timeout));
-        let (mut start, mut spent) = (None, Duration::ZERO);
+        let start = Instant::now();
+        let mut spent = Duration::ZERO;
         loop {
-            for _ in 0..if spent < spin { STRIDE } else { 1 } {
-                let outcome = self.seat.look(page);
-                if outcome.is_some() {
-                    return outcome;
-                }
-                std::hint::spin_loop();
+            let outcome = self.look(if spent < spin { STRIDE } else { 1 });
+            if outcome.is_some() {
+                return outcome;
             }
-            // The clock is read late: most waits are over before.
-            spent = start.get_or_insert_with(Instant::now).elapsed();
+            spent = start.elapsed();
             if spent >= most {
                 return None;
             }

@@ -79,6 +79,8 @@ pub(super) struct Seat {
     pub seen: u64,
     /// Those of them that have left, and contribute no value.
     left: u64,
+    /// What this member has contributed to this epoch.
+    value: u64,
     /// The result of the last epoch that passed.
     last: u64,
 }
@@ -109,6 +111,7 @@ impl Seat {
             has_arrived: false,
             seen: 0,
             left: 0,
+            value: 0,
             last: 0,
         }
     }
@@ -132,6 +135,7 @@ impl Seat {
     #[inline]
     fn put(&mut self, page: &impl Page, value: u64) {
         self.has_arrived = true;
+        self.value = value;
         self.seen = 1 << self.me;
         // A member that finds it in the place of an older value also finds the verdict that allowed
         // it.
@@ -194,16 +198,15 @@ impl Seat {
     }
 
     fn pass(&mut self, page: &impl Page) -> Outcome {
-        let mut values = None;
-        let mut view = self.view & !self.left;
-        while view != 0 {
-            let member = view.trailing_zeros() as usize;
-            view &= view - 1;
+        // Not from the page: the others have just fetched that line.
+        let mut value = self.value;
+        let mut others = self.view & !self.left & !(1 << self.me);
+        while others != 0 {
+            let member = others.trailing_zeros() as usize;
+            others &= others - 1;
             let place = page.long(PageWord::Value(member, self.epoch % 2));
-            let value = place.load(Ordering::Acquire);
-            values = Some(values.map_or(value, |sum| self.combine.of(sum, value)));
+            value = self.combine.of(value, place.load(Ordering::Acquire));
         }
-        let mut value = values.expect("this member has not left");
         // Others can be two epochs ahead only if the next one has failed for them.
         if page
             .long(PageWord::Verdict(self.views))
