@@ -56,6 +56,7 @@ pub fn run(mut args: Run) -> ExitCode {
 
 /// A run, and everything that lasts as long as it.
 struct Started {
+    prints_common_messages: bool,
     session: Session,
     found: Option<Match>,
     _failover: Option<Failover>,
@@ -131,10 +132,12 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         rank.apply_to_wall(&mut plan.driver)?;
     }
     let viewers = viewer::start_for_run(&args.viewer, &run, &mut plan.driver)?;
-    if rank.as_ref().is_none_or(Rank::prints_common_messages) {
+    let prints_common_messages = rank.as_ref().is_none_or(Rank::prints_common_messages);
+    if prints_common_messages && !may_be_without_gl(args) {
         launch_plan::print_display_problems(&args.render);
     }
     Ok(Started {
+        prints_common_messages,
         session: Session::start(run, plan)?,
         found,
         _failover: failover,
@@ -218,6 +221,7 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
 fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     // Variables are dropped in reverse order: the viewers first, the remote server last.
     let Started {
+        prints_common_messages,
         remote,
         mut session,
         found,
@@ -272,6 +276,11 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         write_json(path, &figures).with_context(|| format!("writing {}", path.display()))?;
     }
     let status = status(&report, &counters, args);
+    let has_failed_without_gl = status != 0 && matches!(report.verdict, Verdict::NoGl);
+    if prints_common_messages && may_be_without_gl(args) && has_failed_without_gl {
+        // This may be why.
+        launch_plan::print_display_problems(&args.render);
+    }
     if args.icet.is_none() || has_icet {
         return Ok(status);
     }
@@ -293,11 +302,15 @@ fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether the program may well use no OpenGL: a copy may composite pictures that it makes itself,
+/// or only send messages.
+fn may_be_without_gl(args: &Run) -> bool {
+    args.ranks.ranked.is_some() && args.ranks.composite.is_none()
+}
+
 /// Prints whether the program drew with another driver or not at all. Returns the exit status.
 fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
     let program = args.program[0].to_string_lossy();
-    // A copy may composite its pictures itself, or use no OpenGL at all.
-    let is_copy = args.ranks.ranked.is_some() && args.ranks.composite.is_none();
     let own = u8::try_from(report.status).unwrap_or(u8::MAX);
     match &report.verdict {
         Verdict::Elsewhere { process, driver } => {
@@ -308,7 +321,7 @@ fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
             );
             own.max(u8::from(own == 0) * OTHER_DRIVER)
         }
-        Verdict::NoGl if own == 0 && counters.processes == 0 && !is_copy => {
+        Verdict::NoGl if own == 0 && counters.processes == 0 && !may_be_without_gl(args) => {
             eprintln!("mgn: {program} used no OpenGL");
             own
         }

@@ -522,6 +522,21 @@ fn a_program_without_opengl_is_noted() {
     assert_eq!(stderr(&output), "mgn: true used no OpenGL\n");
 }
 
+/// Programs that only send messages also run as copies. One message about the display comes only if
+/// they fail.
+#[test]
+fn copies_without_opengl_need_no_display() {
+    let copies = |program: &str| {
+        let arguments = ["run", "--transport", "null", "-np", "2", "--"];
+        output(&[&arguments[..], &["sh", "-c", program]].concat())
+    };
+    let fine = copies("true");
+    assert_eq!((fine.status.code(), &stderr(&fine)[..]), (Some(0), ""));
+    let failed = copies("test %r = 1 || exit 3");
+    assert_eq!(failed.status.code(), Some(3));
+    assert_eq!(stderr(&failed).matches("--headless").count(), 1);
+}
+
 #[test]
 fn figures_are_written_even_for_a_program_that_fails() {
     let folder = Folder::new("figures");

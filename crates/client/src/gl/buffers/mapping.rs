@@ -96,9 +96,7 @@ fn map(
     // For a persistent mapping, the server's contents must be known whether or not the program may
     // read them: the program's writes are found as differences from them.
     let fetched = (!invalid || is_persistent) && !undefined;
-    if is_persistent {
-        cx.gl.shared.buffers().forget(buffer);
-    } else if may_copy && !has_copy {
+    if !is_persistent && may_copy && !has_copy {
         if fetched {
             copy_contents(cx, target, buffer, size as usize);
         } else if length == size {
@@ -106,21 +104,19 @@ fn map(
             cx.gl.shared.buffers().make_copy(buffer);
         }
     }
-    let own = {
+    let (pointer, has_own) = {
         let mut buffers = cx.gl.shared.buffers();
-        let has_copy = buffers.get(buffer).is_some_and(BufferObject::has_copy);
-        if has_copy {
-            None
-        } else {
-            buffers.memory_for(buffer, length as usize, access)
+        if is_persistent {
+            buffers.forget(buffer);
         }
+        let has_copy = buffers.get(buffer).is_some_and(BufferObject::has_copy);
+        let own = match has_copy {
+            true => None,
+            false => buffers.memory_for(buffer, length as usize, access),
+        };
+        let has_own = own.is_some();
+        (buffers.map(buffer, offset, length, access, own), has_own)
     };
-    let has_own = own.is_some();
-    let pointer = cx
-        .gl
-        .shared
-        .buffers()
-        .map(buffer, offset, length, access, own);
     let Some(pointer) = pointer else {
         cx.set_error(GL_OUT_OF_MEMORY);
         return null_mut();

@@ -117,13 +117,12 @@ impl Buffers {
         let Some(memory) = unmapped.memory else {
             return;
         };
-        let may_copy = self.may_copy(name);
         let Some(object) = self.objects.get_mut(&name) else {
             return;
         };
         if unmapped.whole {
             // Unless the buffer got new storage or another mapping meanwhile.
-            if may_copy && object.mapping.is_none() && !object.deleted {
+            if object.mapping.is_none() && !object.deleted {
                 self.keep(name, memory);
             }
         } else if !object.deleted && object.spare.is_none() {
@@ -200,6 +199,21 @@ mod tests {
         assert_eq!(unmapped.mapping.pointer, pointer);
         b.unmapped(1, unmapped);
         assert!(b.get(1).unwrap().known(0, 8).is_none());
+    }
+
+    /// Another thread may have fetched it before.
+    #[test]
+    fn no_copy_is_kept_of_a_persistently_mapped_buffer() {
+        let mut b = buffers();
+        let access = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT;
+        let own = b.memory_for(1, 8, access);
+        b.map(1, 0, 8, access, own).unwrap();
+        keep(&mut b, 1, b"abcdefgh");
+        assert!(b.get(1).unwrap().known(0, 8).is_none());
+        let unmapped = b.unmap(1).unwrap();
+        b.unmapped(1, unmapped);
+        keep(&mut b, 1, b"abcdefgh");
+        assert!(b.get(1).unwrap().known(0, 8).is_some());
     }
 
     #[test]

@@ -238,8 +238,12 @@ impl Buffers {
         object.has_copy() || !object.written_unseen && !is_persistent && fits
     }
 
-    /// Keeps `bytes`, all of the contents as the server has them.
+    /// Keeps `bytes`, all of the contents as the server has them, if a copy may be kept: another
+    /// thread may have mapped the buffer persistently since it was fetched.
     pub fn keep(&mut self, name: u32, bytes: Memory) {
+        if !self.may_copy(name) {
+            return;
+        }
         let Some(object) = self.objects.get_mut(&name) else {
             return;
         };
