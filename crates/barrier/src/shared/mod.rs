@@ -262,15 +262,13 @@ impl Shared {
         (self.page.0.len() - MEMBERS) / LINE
     }
 
-    /// Looks, and yields, for as long as that is better than to sleep.
+    /// Looks and yields as long as this is better than sleeping.
     #[inline]
     fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
-        // Most waits are over before it matters how long they may take.
-        if !self.is_crowded {
-            let outcome = self.look(STRIDE);
-            if outcome.is_some() {
-                return outcome;
-            }
+        // Most waits are over before it matters how long they may take, so the clock is read later.
+        let outcome = self.look(if self.is_crowded { 1 } else { STRIDE });
+        if outcome.is_some() {
+            return outcome;
         }
         self.spin_and_yield(timeout)
     }
@@ -295,19 +293,17 @@ impl Shared {
         let most = timeout.map_or(most, |timeout| most.min(timeout));
         let start = Instant::now();
         let mut spent = Duration::ZERO;
-        loop {
+        while spent < most {
+            if spent >= spin {
+                std::thread::yield_now();
+            }
             let outcome = self.look(if spent < spin { STRIDE } else { 1 });
             if outcome.is_some() {
                 return outcome;
             }
             spent = start.elapsed();
-            if spent >= most {
-                return None;
-            }
-            if spent >= spin {
-                std::thread::yield_now();
-            }
         }
+        None
     }
 
     fn sleep(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {

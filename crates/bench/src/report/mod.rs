@@ -138,7 +138,7 @@ fn head(record: &Record) -> Markup {
         p.soft.small {
             "Each number is a median over rounds, with the interval in which it lies in at least 93 % of all cases. "
             em { "unresolved" } ": fewer than five rounds counted. "
-            em { "noisy" } ": the rounds disagree too much for any number to mean something. Plots show the former faintly, and only the intervals of the latter. "
+            em { "noisy" } ": the rounds disagree too much for any number to mean something. Plots show unresolved numbers faintly, and only the intervals of noisy ones. "
             "Thick lines show Manganese, thin lines other libraries and programs, dashed lines the limits of the machine, and dotted lines and stars "
             "figures from papers. Processors are near when a cache line changes hands between them in less than 150 ns."
         }
