@@ -11,7 +11,7 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::{Encoder, Fault};
-use support::Session;
+use support::{Session, CONFIG};
 
 /// The data that an attacker looks for in the renderer's memory.
 static SECRET: [f32; 64] = [1234.5; 64];
@@ -241,6 +241,112 @@ fn an_element_is_not_looked_for_in_the_buffer_that_took_a_deleted_ones_name() {
         e.gl_bind_vertex_array(1);
     });
     assert_eq!(seen_of_element(&mut s, 1 << 19), [0.0; 4]);
+}
+
+/// Begins a primitive in context 1 from a buffer of 64 KiB, lets `shrink` run as context 2, which
+/// shares its buffers, and gives what an element in the old storage is.
+fn seen_after(shrink: impl FnOnce(&mut Encoder)) -> Vec<f32> {
+    let mut s = Session::new(api::COMPAT, 0);
+    let values = vec![1f32; 1 << 14];
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_gen_buffers(([11].as_ptr(), 1));
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 11);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 1 << 16, bytes(&values), GL_STATIC_DRAW);
+        e.gl_vertex_attrib_pointer(0, 1, GL_FLOAT, 0, 4, 0);
+        e.gl_enable_vertex_attrib_array(0);
+        e.mgn_create_context(2, api::COMPAT, 0, 0, 0, CONFIG, 1, 1 << 20);
+        e.mgn_create_surface(2, 1, CONFIG, 8, 8);
+    });
+    s.forget_answers();
+    s.context = 2;
+    s.encode(|e| e.mgn_make_current(2, 2));
+    s.context = 1;
+    s.encode(|e| {
+        e.gl_begin_transform_feedback(GL_POINTS);
+        e.gl_begin(GL_POINTS);
+    });
+    s.context = 2;
+    s.encode(shrink);
+    s.context = 1;
+    s.encode(|e| {
+        e.gl_array_element(1 << 13);
+        e.gl_end();
+        e.gl_end_transform_feedback();
+        e.mgn_buffer_read(8, 0, 16);
+    });
+    s.answer_array()
+}
+
+#[test]
+fn an_element_of_storage_that_another_context_has_replaced_is_not_read() {
+    // Commands of another context in between do no harm.
+    assert_eq!(
+        seen_after(|e| unsafe {
+            e.gl_gen_buffers(([12].as_ptr(), 1));
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 12);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW);
+        }),
+        [1.0, 0.0, 0.0, 0.0]
+    );
+    // Storage of the same size is as good.
+    let twos = vec![2f32; 1 << 14];
+    assert_eq!(
+        seen_after(|e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 11);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 1 << 16, bytes(&twos), GL_STATIC_DRAW);
+        }),
+        [2.0, 0.0, 0.0, 0.0]
+    );
+    let shrinks: [fn(&mut Encoder); 4] = [
+        |e| unsafe { e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW) },
+        |e| unsafe { e.gl_buffer_storage(GL_ARRAY_BUFFER, 16, Data::Null, 0) },
+        |e| unsafe {
+            e.gl_delete_buffers(([11].as_ptr(), 1));
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW);
+        },
+        |e| unsafe {
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 64, Data::Null, GL_STATIC_DRAW);
+        },
+    ];
+    for (number, shrink) in shrinks.into_iter().enumerate() {
+        let seen = seen_after(|e| {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 11);
+            shrink(e);
+        });
+        // After the deletion, the second context has no buffer bound, and changes none.
+        let expected = if number == 2 { 1.0 } else { 0.0 };
+        assert_eq!(seen[0], expected, "shrink {number}");
+    }
+}
+
+#[test]
+fn a_primitive_that_was_refused_does_not_keep_what_was_noted_for_it() {
+    let changes: [fn(&mut Encoder); 2] = [
+        |e| unsafe { e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW) },
+        |e| e.gl_disable(GL_PRIMITIVE_RESTART),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut s = Session::new(api::COMPAT, 0);
+        let values = vec![1f32; 1 << 12];
+        s.encode(|e| unsafe {
+            e.gl_gen_buffers(([11].as_ptr(), 1));
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 11);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 1 << 14, bytes(&values), GL_STATIC_DRAW);
+            e.gl_vertex_attrib_pointer(1, 1, GL_FLOAT, 0, 4, 0);
+            e.gl_enable_vertex_attrib_array(1);
+            e.gl_enable(GL_PRIMITIVE_RESTART);
+            e.gl_primitive_restart_index(1 << 13);
+            e.gl_vertex_attrib4f(1, 7.0, 7.0, 7.0, 7.0);
+            e.gl_begin(0xffff);
+            change(e);
+            let element = if number == 0 { 1 << 11 } else { 1 << 13 };
+            e.gl_array_element(element);
+            e.gl_get_vertex_attribfv(1, GL_CURRENT_VERTEX_ATTRIB, 4);
+        });
+        assert_eq!(s.answer_array::<f32>(), [7.0; 4], "change {number}");
+    }
 }
 
 #[test]

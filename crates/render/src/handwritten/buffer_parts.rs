@@ -382,7 +382,8 @@ impl Renderer {
         target: u32,
         store: impl FnOnce(&mut Renderer),
     ) -> Result<(), Fault> {
-        if !self.names.shared.has_parts {
+        let has_parts = self.names.shared.has_parts;
+        if !has_parts && !self.others_read_elements() {
             store(self);
             return Ok(());
         }
@@ -395,7 +396,13 @@ impl Renderer {
         let Some(buffer) = binding(target).and_then(|pname| self.asked(pname)) else {
             return Err(Fault::refused("storage for an unknown buffer"));
         };
-        self.buffer_sized(buffer as u32, after.unwrap_or(0))
+        if after < before {
+            self.forget_elements_in(buffer as u32);
+        }
+        match has_parts {
+            true => self.buffer_sized(buffer as u32, after.unwrap_or(0)),
+            false => Ok(()),
+        }
     }
 
     /// Some buffer of this name, which may be deleted, has now `bytes`.

@@ -13,12 +13,17 @@ use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
 /// The elements that the enabled arrays have.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub(crate) struct Elements {
     /// All elements below this one lie in the buffers.
     end: i64,
     /// The number that restarts the primitive instead.
     restart: Option<i32>,
+    /// The driver's names of the buffers.
+    buffers: Vec<u32>,
+    /// Whether the driver has said that it is in the primitive for which this was noted. It refuses
+    /// some, and then arrays can change.
+    is_in_primitive: bool,
 }
 
 /// Where an array lies in its buffer.
@@ -62,6 +67,10 @@ impl Elements {
     fn has(&self, first: i64, last: i64) -> bool {
         first >= 0 && last < self.end
     }
+
+    fn may_be_read(&self, element: i32) -> bool {
+        self.restart == Some(element) || self.has(element.into(), element.into())
+    }
 }
 
 impl Renderer {
@@ -70,8 +79,8 @@ impl Renderer {
         if !self.compiles() {
             return self.arrays_have_storage(reads_indices);
         }
-        self.note_elements();
-        let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
+        self.confirm_arrays();
+        let elements = self.elements();
         let buffer = self.element_buffer();
         spans
             .iter()
@@ -105,6 +114,7 @@ impl Renderer {
             let elements = Elements {
                 end: ends.min().unwrap_or(i64::MAX),
                 restart: r.restart(),
+                ..Elements::default()
             };
             r.is_within(&span, &elements, buffer)
         })
@@ -213,17 +223,58 @@ impl Renderer {
 
     pub(crate) fn handwritten_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        // Between glBegin and glEnd the question would be an error; arrays do not change there.
-        let asks = |cx: &Context| cx.compiling.is_some() || !cx.may_be_inside;
-        if self.cx.as_deref().is_some_and(asks) {
+        if self.may_change_arrays() {
             self.note_elements();
         }
-        let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
-        if elements.restart == Some(i) || (0..elements.end).contains(&i64::from(i)) {
+        let elements = self.cx.as_deref().map(|cx| &cx.elements);
+        if elements.is_some_and(|elements| elements.may_be_read(i)) {
             // SAFETY: every enabled array has this element in a buffer.
             unsafe { (self.gl.glArrayElement)(i) };
         }
         Ok(())
+    }
+
+    /// Whether the arrays may have changed since their elements were noted. Between glBegin and
+    /// glEnd they do not, and a question about them would be an error.
+    fn may_change_arrays(&mut self) -> bool {
+        let Some(cx) = self.cx.as_deref() else {
+            return true;
+        };
+        if cx.compiling.is_some() || !cx.may_be_inside {
+            return true;
+        }
+        if cx.elements.is_in_primitive {
+            return false;
+        }
+        let is_outside = self.has_no_primitive();
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.elements.is_in_primitive = !is_outside;
+        }
+        is_outside
+    }
+
+    /// Whether other contexts that share this one's buffers are in primitives whose elements lie in
+    /// buffers.
+    pub(super) fn others_read_elements(&self) -> bool {
+        let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
+            return false;
+        };
+        let reads = |cx: &Context| cx.may_be_inside && !cx.elements.buffers.is_empty();
+        let mut others = self.contexts.values();
+        others.any(|cx| cx.group == group && reads(cx))
+    }
+
+    /// After a buffer has got smaller: other contexts read no more elements from it until they
+    /// begin another primitive.
+    pub(super) fn forget_elements_in(&mut self, buffer: u32) {
+        let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
+            return;
+        };
+        for cx in self.contexts.values_mut() {
+            if cx.group == group && cx.elements.buffers.contains(&buffer) {
+                cx.elements.end = 0;
+            }
+        }
     }
 
     /// Notes which elements there are: between glBegin and glEnd the driver does not say.
@@ -245,7 +296,7 @@ impl Renderer {
         if enabled == 0 {
             return Elements {
                 end: i64::from(i32::MAX) + 1,
-                restart: None,
+                ..Elements::default()
             };
         }
         self.unheard(|r| {
@@ -257,7 +308,12 @@ impl Renderer {
             // A query that the driver lacks raises an error, which is not the program's.
             // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
-            Elements { end, restart }
+            Elements {
+                end,
+                restart,
+                buffers: places.iter().map(|place| place.buffer).collect(),
+                is_in_primitive: false,
+            }
         })
     }
 
