@@ -175,6 +175,81 @@ pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
     }
 }
 
+/// A command of `fcntl`, and a request, that the `libc` crate lacks.
+const F_SETSIG: i32 = 10;
+const FIOSETOWN: libc::Ioctl = 0x8901;
+
+/// Makes system calls that drivers make for their own process, with arguments by which they would
+/// disturb the process `other`, and gives the error of each. For tests of sandboxes. Where they are
+/// not refused, they leave `other` as it is.
+pub fn try_to_disturb(other: u32) -> Vec<(&'static str, Option<i32>)> {
+    let other = other as libc::pid_t;
+    let (input, mut sockets) = (0, [0; 2]);
+    let (stream, datagram) = (libc::SOCK_STREAM, libc::SOCK_DGRAM);
+    let failed = |result: i32| {
+        let error = io::Error::last_os_error().raw_os_error();
+        error.filter(|_| result < 0)
+    };
+    // SAFETY: every address is that of a value that outlives the call. Set and parameters are plain
+    // numbers.
+    unsafe {
+        let mut processors: libc::cpu_set_t = std::mem::zeroed();
+        let of_set = size_of_val(&processors);
+        libc::sched_getaffinity(other, of_set, &mut processors);
+        let policy = libc::sched_getscheduler(other);
+        let no_priority: libc::sched_param = std::mem::zeroed();
+        let mut pair = |type_| libc::socketpair(libc::AF_UNIX, type_, 0, sockets.as_mut_ptr());
+        vec![
+            ("datagrams", failed(pair(datagram))),
+            ("raw sockets", failed(pair(libc::SOCK_RAW))),
+            (
+                "datagrams with a flag",
+                failed(pair(datagram | libc::SOCK_CLOEXEC)),
+            ),
+            (
+                "another's priority",
+                failed(libc::setpriority(
+                    libc::PRIO_PROCESS,
+                    other as libc::id_t,
+                    0,
+                )),
+            ),
+            (
+                "a user's priority",
+                failed(libc::setpriority(libc::PRIO_USER, 0, 0)),
+            ),
+            (
+                "another's processors",
+                failed(libc::sched_setaffinity(other, of_set, &processors)),
+            ),
+            (
+                "another's scheduler",
+                failed(libc::sched_setscheduler(other, policy, &no_priority)),
+            ),
+            (
+                "signals to another",
+                failed(libc::fcntl(input, libc::F_SETOWN, other)),
+            ),
+            (
+                "signals of one's choice",
+                failed(libc::fcntl(input, F_SETSIG, libc::SIGIO)),
+            ),
+            (
+                "signals by request",
+                failed(libc::ioctl(input, FIOSETOWN, &other)),
+            ),
+            // What they need.
+            ("", failed(pair(stream | libc::SOCK_CLOEXEC))),
+            ("", failed(libc::setpriority(libc::PRIO_PROCESS, 0, 0))),
+            ("", failed(libc::sched_setaffinity(0, of_set, &processors))),
+            (
+                "",
+                failed(libc::sched_setscheduler(0, policy, &no_priority)),
+            ),
+        ]
+    }
+}
+
 /// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were
 /// before the first that cannot be read.
 ///

@@ -108,7 +108,6 @@ const SOFTWARE: &[c_long] = &[
     libc::SYS_epoll_pwait,
     libc::SYS_epoll_pwait2,
     libc::SYS_eventfd2,
-    libc::SYS_fcntl,
     libc::SYS_getpeername,
     libc::SYS_getsockname,
     libc::SYS_getsockopt,
@@ -185,13 +184,9 @@ const DEVICES: &[c_long] = &[
     libc::SYS_pkey_free,
     libc::SYS_pkey_mprotect,
     libc::SYS_readahead,
-    libc::SYS_sched_setaffinity,
-    libc::SYS_sched_setscheduler,
     libc::SYS_set_mempolicy,
     libc::SYS_set_tid_address,
-    libc::SYS_setpriority,
     libc::SYS_signalfd4,
-    libc::SYS_socketpair,
     libc::SYS_symlinkat,
     libc::SYS_timer_create,
     libc::SYS_timer_delete,
@@ -216,6 +211,16 @@ const TIGHTENING: &[c_long] = &[libc::SYS_seccomp];
 /// to do so on a console.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
+/// Requests that name the process that gets a signal when a descriptor becomes ready. The kernel
+/// sends it, so that no filter of `kill` sees it.
+const FIOSETOWN: u64 = 0x8901;
+const SIOCSPGRP: u64 = 0x8902;
+/// The same by `fcntl`; one of them chooses the signal.
+const OWNER_COMMANDS: [i32; 3] = [libc::F_SETOWN, F_SETOWN_EX, F_SETSIG];
+const F_SETSIG: i32 = 10;
+const F_SETOWN_EX: i32 = 15;
+/// The bits of a socket's type that are no flags.
+const SOCKET_TYPES: u64 = 0xf;
 /// Requests about any descriptor. Programs use them to ask whether it is a terminal, or how many
 /// bytes they can read.
 const PLAIN_REQUESTS: &[u64] = &[
@@ -296,7 +301,7 @@ impl Calls {
         calls.one_of(libc::SYS_ioctl, 1, PLAIN_REQUESTS);
         calls.one_of(libc::SYS_prctl, 0, PLAIN_CONTROLS);
         // Signals to this process: the watchdog's, and those of a program that aborts itself.
-        let own = u64::from(getpid().as_raw_nonzero().get().unsigned_abs());
+        let own = own_pid();
         for call in [
             libc::SYS_kill,
             libc::SYS_tgkill,
@@ -305,6 +310,8 @@ impl Calls {
         ] {
             calls.one_of(call, 0, &[own]);
         }
+        let owner = OWNER_COMMANDS.map(|command| (1, SeccompCmpOp::Ne, command as u64));
+        calls.when(libc::SYS_fcntl, owner);
         // Limits of this process, by which storage is limited.
         calls.one_of(libc::SYS_prlimit64, 0, &[0, own]);
         // Threads, but no processes and no namespaces.
@@ -332,8 +339,27 @@ impl Calls {
     fn devices(&mut self) {
         self.always(DEVICES);
         self.0.remove(&libc::SYS_ioctl);
-        let other = [TIOCSTI, TIOCLINUX].map(|request| (1, SeccompCmpOp::Ne, request));
+        let other = [TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP];
+        let other = other.map(|request| (1, SeccompCmpOp::Ne, request));
         self.when(libc::SYS_ioctl, other);
+        // Datagrams can be sent from a pair of sockets to any socket that has a path.
+        let type_ = SeccompCmpOp::MaskedEq(SOCKET_TYPES);
+        for connected in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
+            self.when(libc::SYS_socketpair, [(1, type_.clone(), connected as u64)]);
+        }
+        // Priority and processors of this process and of the calling thread, not of others.
+        let own = [0, own_pid()];
+        self.one_of(libc::SYS_sched_setaffinity, 0, &own);
+        self.one_of(libc::SYS_sched_setscheduler, 0, &own);
+        for pid in own {
+            self.when(
+                libc::SYS_setpriority,
+                [
+                    (0, SeccompCmpOp::Eq, libc::PRIO_PROCESS.into()),
+                    (1, SeccompCmpOp::Eq, pid),
+                ],
+            );
+        }
     }
 
     fn always(&mut self, calls: &[c_long]) {
@@ -370,6 +396,10 @@ impl Calls {
         let program: BpfProgram = filter.try_into().map_err(words)?;
         apply_filter_all_threads(&program).map_err(|error| error.to_string())
     }
+}
+
+fn own_pid() -> u64 {
+    getpid().as_raw_nonzero().get().unsigned_abs().into()
 }
 
 fn refuse(errno: i32) -> SeccompAction {

@@ -167,6 +167,37 @@ fn connects_until_windows_are_open() {
     }
 }
 
+/// The driver of a device may do more, but only to its own process.
+#[test]
+fn a_driver_of_a_device_disturbs_no_other_process() {
+    if is_skipped() {
+        return;
+    }
+    let user = User::new("device");
+    if let Err(said) = user.run("tries_what_a_driver_of_a_device_may", "") {
+        panic!("{said}");
+    }
+    let without = user.run("tries_what_a_driver_of_a_device_may", "seccomp");
+    assert!(without.is_err());
+}
+
+#[test]
+fn tries_what_a_driver_of_a_device_may() {
+    if env::var_os(FOLDER).is_none() {
+        return;
+    }
+    identity::forbid_privileges().unwrap();
+    if !env::var(WITHOUT).unwrap().contains("seccomp") {
+        calls::before_driver(&Profile::default()).unwrap();
+        calls::after_driver(&Profile::default(), false, true).unwrap();
+    }
+    let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get();
+    for (call, error) in mgn_sys::process::try_to_disturb(parent.unsigned_abs()) {
+        let expected = (!call.is_empty()).then_some(libc::EPERM);
+        assert_eq!(error, expected, "{call}");
+    }
+}
+
 /// Confines this process if it is such a child.
 fn confined(profile: &Profile) -> Option<PathBuf> {
     let folder = PathBuf::from(env::var_os(FOLDER)?);
