@@ -32,6 +32,16 @@ impl Caller {
         self.token.as_ref()
     }
 
+    /// Whether two connections count towards the same limit: they are from one source, with the
+    /// same token of the role client. Connections of other roles, and of users of this machine who
+    /// need no token, have no limit of their own.
+    pub fn is_same_client(&self, other: &Caller) -> bool {
+        let is_client = |who: &Identity| who.role == Role::Client;
+        self.source == other.source
+            && self.identity().is_some_and(is_client)
+            && self.identity() == other.identity()
+    }
+
     /// Checks that the client may do something that requires the role `needed`. `doing` describes
     /// it, such as "have sessions". Clients at unix sockets belong to the server's own user or
     /// root, and may do everything.

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,13 +17,18 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{shutdown, Shutdown};
 
+use crate::admission::Refusals;
 use crate::byte_stream::ByteStream;
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::Deadline;
-use crate::{connect, is_name, printable, Access, Address, Error, Incoming, Listener, Token};
+use crate::{
+    connect, is_name, printable, Access, Address, Caller, Error, Incoming, Listener, Token,
+};
 
 /// The maximum number of connections. A session has two.
 const CONNECTIONS_MAX: usize = 1024;
+/// The maximum number of connections of clients with one token at one address.
+const CLIENT_CONNECTIONS_MAX: usize = 256;
 
 /// The size of the buffer for bytes that one end has sent and the other has not read, in addition
 /// to the system's buffers.
@@ -67,7 +72,15 @@ struct Shared {
     others: Option<Arc<dyn Directory>>,
     /// Whether the relay listens at, and forwards to, encrypted addresses.
     encrypted: bool,
-    connections: AtomicUsize,
+    connections: Mutex<Connections>,
+}
+
+/// The connections that have a place.
+#[derive(Debug)]
+struct Connections {
+    all: BTreeMap<u64, Caller>,
+    next: u64,
+    refusals: Refusals,
 }
 
 impl Relay {
@@ -101,7 +114,11 @@ impl Relay {
                 targets,
                 others,
                 encrypted: listens,
-                connections: AtomicUsize::new(0),
+                connections: Mutex::new(Connections {
+                    all: BTreeMap::new(),
+                    next: 0,
+                    refusals: Refusals::of("connections that were not forwarded"),
+                }),
             }),
         })
     }
@@ -118,12 +135,15 @@ impl Relay {
     pub fn run(&self) -> Result<(), Error> {
         loop {
             let incoming = self.listener.accept()?;
-            let place = ConnectionSlot::take(&self.shared);
-            let begun = thread::Builder::new().name("relay".into()).spawn(move || {
-                if let Err(why) = place.serve(incoming) {
-                    tracing::warn!("{why}");
+            let place = match ConnectionSlot::take(&self.shared, incoming.caller()) {
+                Ok(place) => place,
+                Err(why) => {
+                    self.shared.turn_away(incoming, &why);
+                    continue;
                 }
-            });
+            };
+            let serve = move || place.serve(incoming);
+            let begun = thread::Builder::new().name("relay".into()).spawn(serve);
             if let Err(error) = begun {
                 tracing::warn!("cannot start a thread for a client: {error}");
             }
@@ -142,27 +162,75 @@ fn kind(address: &Address) -> Result<bool, Error> {
     }
 }
 
+impl Shared {
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        let connections = self.connections.lock();
+        connections.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells a client why its connection is not forwarded, and logs that, unless it has logged
+    /// something similar a short time ago.
+    fn turn_away(&self, incoming: Incoming, why: &str) {
+        let (source, name) = (incoming.caller().source(), incoming.name());
+        let mut connections = self.connections();
+        connections.refusals.log_report();
+        connections.refusals.log(source, &name, None, why);
+        drop(connections);
+        incoming.refuse(why);
+    }
+}
+
+impl Connections {
+    /// Why a client cannot have another connection, if so.
+    fn is_full_for(&self, caller: &Caller) -> Option<String> {
+        if self.all.len() >= CONNECTIONS_MAX {
+            return Some(format!(
+                "the relay has reached its limit of {CONNECTIONS_MAX} connections"
+            ));
+        }
+        let is_its = |other: &&Caller| other.is_same_client(caller);
+        let its = self.all.values().filter(is_its).count();
+        (its >= CLIENT_CONNECTIONS_MAX).then(|| {
+            format!(
+                "clients at this address have reached the relay's limit of \
+                 {CLIENT_CONNECTIONS_MAX} connections for one token"
+            )
+        })
+    }
+}
+
 /// One of the permitted connections.
-struct ConnectionSlot(Arc<Shared>);
+struct ConnectionSlot {
+    shared: Arc<Shared>,
+    number: u64,
+}
 
 impl ConnectionSlot {
-    fn take(shared: &Arc<Shared>) -> ConnectionSlot {
-        shared.connections.fetch_add(1, Ordering::Relaxed);
-        ConnectionSlot(shared.clone())
+    /// A place for a client's connection, or the reason why there is none.
+    fn take(shared: &Arc<Shared>, caller: Caller) -> Result<ConnectionSlot, String> {
+        let mut connections = shared.connections();
+        if let Some(why) = connections.is_full_for(&caller) {
+            return Err(why);
+        }
+        let number = connections.next;
+        connections.next += 1;
+        connections.all.insert(number, caller);
+        drop(connections);
+        let shared = shared.clone();
+        Ok(ConnectionSlot { shared, number })
     }
 
     /// Serves a client until both ends have closed, or one is gone.
-    fn serve(&self, incoming: Incoming) -> Result<(), String> {
+    fn serve(&self, incoming: Incoming) {
         let who = incoming.name();
         let (name, socket) = match self.reach(incoming.opening()) {
             Ok(reached) => reached,
-            Err(why) => {
-                incoming.refuse(&why);
-                return Err(format!("{who} was turned away: {why}"));
-            }
+            Err(why) => return self.shared.turn_away(incoming, &why),
         };
-        let client = incoming.let_through();
-        let client = client.map_err(|error| format!("cannot forward {who} to {name}: {error}"))?;
+        let client = match incoming.let_through() {
+            Ok(client) => client,
+            Err(error) => return tracing::warn!("cannot forward {who} to {name}: {error}"),
+        };
         tracing::info!("forwarding {who} to {name}");
         let peer = |socket: OwnedFd, name: &str| {
             Peer::tcp(ByteStream::clear(socket), name.into(), SILENCE_TIME)
@@ -170,14 +238,13 @@ impl ConnectionSlot {
         let ends = [peer(client, &who), peer(socket, &name)];
         let bytes = join(&ends);
         tracing::info!("{who} has left {name} after {bytes} bytes");
-        Ok(())
     }
 
     /// A socket to the server that a client asks for, or the reason why there is none.
     fn reach(&self, opening: &[u8]) -> Result<(String, OwnedFd), String> {
         let Shared {
             targets, others, ..
-        } = &*self.0;
+        } = &*self.shared;
         let known = || {
             let mut all: Vec<&str> = targets.keys().map(String::as_str).collect();
             if others.is_some() {
@@ -201,17 +268,12 @@ impl ConnectionSlot {
         let address = match (targets.get(asked), others) {
             (Some(address), _) => address.clone(),
             (None, Some(others)) if is_name(asked) => others
-                .find(asked, self.0.encrypted)
+                .find(asked, self.shared.encrypted)
                 .map_err(|why| unknown(format!(" ({why})")))?,
             _ => return Err(unknown(String::new())),
         };
-        if self.0.connections.load(Ordering::Relaxed) > CONNECTIONS_MAX {
-            return Err(format!(
-                "the relay has reached its limit of {CONNECTIONS_MAX} connections"
-            ));
-        }
         let deadline = Deadline::after(Some(REACH_TIME));
-        match connect::reach(&address, self.0.token.as_ref(), &deadline) {
+        match connect::reach(&address, self.shared.token.as_ref(), &deadline) {
             Ok(socket) => Ok((name, socket)),
             Err(error) => Err(format!("the relay cannot reach {name}: {error}")),
         }
@@ -220,7 +282,7 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.shared.connections().all.remove(&self.number);
     }
 }
 

@@ -3,12 +3,14 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mgn_fabric::{connect, Address, Config, Listener, Relay, Targets, Token, Transport};
-use support::attack::{far_way_to, survive};
+use mgn_fabric::{
+    connect, Address, Config, Error, Listener, Relay, Role, Store, Targets, Token, Transport,
+};
+use support::attack::{self, far_way_to, lines_logged, survive, LINES};
 use support::*;
 
 /// The beginnings of a hello, and of a TLS record.
@@ -53,6 +55,71 @@ fn a_flood_from_one_source_keeps_nobody_else_out() {
         let far = format!("{scheme}:{}", far_way_to(server)).parse().unwrap();
         survive(server, text, || come_in(&far));
     }
+}
+
+#[test]
+fn one_client_cannot_hold_all_places_of_a_relay() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    attack::take_all_descriptors();
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("tokens");
+    let [greedy, other] = ["greedy", "other"].map(|name| {
+        let token = Token::new(name, Role::Client).unwrap();
+        Store::add(&store, &token).unwrap();
+        token
+    });
+    // The server admits both as well, by the tokens that they prove behind the relay.
+    let admits = || Arc::new(Store::open(&store).unwrap());
+    let listener = Listener::bind(&"tcp:127.0.0.1:0".parse().unwrap(), admits()).unwrap();
+    let targets = Targets::from([("gpu".into(), listener.address().clone())]);
+    thread::spawn(move || loop {
+        let incoming = listener.accept().unwrap();
+        // Each stays until the client ends it.
+        thread::spawn(move || {
+            let connection = incoming.accept(b"hi", &Config::default()).unwrap();
+            let (_sender, mut receiver) = connection.split();
+            while receiver.recv(None).is_ok() {}
+        });
+    });
+    let address = "tcp:127.0.0.1:0".parse().unwrap();
+    let relay = Relay::bind(&address, admits(), None, targets, None).unwrap();
+    let address: Address = format!("{}/gpu", relay.address()).parse().unwrap();
+    thread::spawn(move || relay.run());
+    let enter = |token| connect(&address, Transport::Tcp, Some(token), b"", TIMEOUT);
+    let mut held = Vec::new();
+    let refusal = loop {
+        match enter(&greedy) {
+            Ok((connection, _)) => held.push(connection),
+            Err(error) => break error,
+        }
+        assert!(held.len() <= 256, "there is no limit");
+    };
+    assert_eq!(held.len(), 256, "{refusal}");
+    let Error::Refused(why) = &refusal else {
+        panic!("{refusal}")
+    };
+    assert!(why.contains("limit of 256 connections"), "{why}");
+    enter(&other).unwrap();
+    // A place is free again when its connection has ended.
+    drop(held.pop());
+    let start = Instant::now();
+    while enter(&greedy).is_err() {
+        assert!(start.elapsed() < TIMEOUT, "its place stays taken");
+        thread::sleep(Duration::from_millis(10));
+    }
+    // Refusals do not fill the log.
+    let lines = lines_logged();
+    for _ in 0..2 * LINES {
+        let _ = connect(
+            &format!("{address}x").parse().unwrap(),
+            Transport::Tcp,
+            Some(&other),
+            b"",
+            TIMEOUT,
+        );
+    }
+    let lines = lines_logged() - lines;
+    assert!(lines < LINES, "{lines} lines were logged");
 }
 
 #[test]

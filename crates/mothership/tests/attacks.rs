@@ -10,8 +10,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use attack::{far_way_to, lines_logged, survive, LINES};
-use mgn_fabric::{Access, Address, Role, Store, Token};
+use mgn_fabric::{connect, Access, Address, Role, Store, Token, Transport};
 use mgn_mothership::config::Mothership;
+use mgn_mothership::protocol::{self, Opening, ToMothership};
 use mgn_mothership::{run, status, stop, Config, Error, Options};
 
 /// The log is the whole process's: one test at a time.
@@ -80,6 +81,52 @@ fn those_who_ask_for_what_they_may_not_have_do_not_fill_the_log() {
     }
     let lines = lines_logged() - lines;
     assert!(lines < LINES, "{lines} lines were logged");
+    stop(&address, Some(&admin)).unwrap();
+    running.join().unwrap().unwrap();
+}
+
+#[test]
+fn one_client_cannot_hold_all_places_of_the_mothership() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    attack::take_all_descriptors();
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("tokens");
+    let tokens = [
+        ("greedy", Role::Client),
+        ("other", Role::Client),
+        ("admin", Role::Admin),
+    ];
+    let [greedy, other, admin] = tokens.map(|(name, role)| {
+        let token = Token::new(name, role).unwrap();
+        Store::add(&store, &token).unwrap();
+        token
+    });
+    let access = Access::from(Arc::new(Store::open(&store).unwrap()));
+    let (_, address, running) = start(access, &admin);
+    let opening = protocol::encode(&Opening {
+        version: protocol::VERSION,
+    });
+    let enter = |token| {
+        let limit = Duration::from_secs(60);
+        connect(&address, Transport::Tcp, Some(token), &opening, limit)
+    };
+    let alive = protocol::encode(&ToMothership::Alive);
+    let mut held = Vec::new();
+    let refusal = loop {
+        match enter(&greedy) {
+            Ok((connection, _)) => held.push(connection.split()),
+            Err(error) => break error.to_string(),
+        }
+        // Those that stay have to send something now and then.
+        for (sender, _) in &held {
+            sender.send(&alive).unwrap();
+        }
+        assert!(held.len() <= 250, "there is no limit");
+    };
+    assert_eq!(held.len(), 250, "{refusal}");
+    assert!(refusal.contains("limit of 250 connections"), "{refusal}");
+    enter(&other).unwrap();
+    status(&address, Some(&admin)).unwrap();
     stop(&address, Some(&admin)).unwrap();
     running.join().unwrap().unwrap();
 }

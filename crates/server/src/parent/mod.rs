@@ -455,9 +455,13 @@ impl Server {
     fn end_revoked(&mut self, now: Instant) {
         let access = &self.options.access;
         for process in &mut self.processes {
-            let is_going = process.ordered.is_some();
-            let subject = process.subject().filter(|_| !is_going);
-            if let Some(why) = subject.and_then(|subject| access.revoked(&subject.peer.caller)) {
+            if process.ordered.is_some() {
+                continue;
+            }
+            // Sessions that share a window may have different tokens of one name.
+            let mut sessions = process.sessions().iter();
+            let revoked = sessions.find_map(|served| access.revoked(&served.subject.peer.caller));
+            if let Some(why) = revoked {
                 let cause = Cause::from(End::new(Blame::Nobody, why.clone()));
                 process.order_end(cause, Reason::Revoked(why), now);
             }
