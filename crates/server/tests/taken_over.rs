@@ -19,7 +19,7 @@ processes!();
 /// An EGL library whose glDepthRange attacks as its arguments say, and logs how each attempt went.
 /// With 1 and 0, it sends the server the message `READY`. With -1 and a port, it tries to open the
 /// file `FILE`, to connect to the port, and to start a program. With a process id and an address,
-/// it tries to read and trace that process.
+/// it tries to read and trace that process. With -2, it writes `FORGED` lines to standard error.
 const OBEDIENT_EGL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,6 +70,14 @@ static void reach_out(int port)
     say("a program", execl("/bin/sh", "sh", "-c", "echo tried a program: done >&2", (char *)0));
 }
 
+static void forge(void)
+{
+    int i;
+
+    for (i = 0; i < FORGED; i++)
+        fprintf(stderr, "INFO session ended event=\"end\" session=%d\n", i);
+}
+
 static void obey(double number, double address)
 {
     static const char ready[] = { READY };
@@ -78,6 +86,8 @@ static void obey(double number, double address)
         say("to be ready again", write(0, ready, sizeof ready));
     else if (number == -1)
         reach_out((int)address);
+    else if (number == -2)
+        forge();
     else if (number > 1)
         read_memory((int)number, (void *)(long)address);
 }
@@ -89,6 +99,9 @@ void *eglGetProcAddress(const char *name)
     return strcmp(name, "glDepthRange") == 0 ? (void *)obey : real(name);
 }
 "#;
+
+/// More lines than a worker may write.
+const FORGED: usize = 10_000;
 
 /// A worker's message once its driver is open.
 fn ready() -> Vec<u8> {
@@ -108,6 +121,7 @@ fn obedient(settings: &[(&str, &str)]) -> Server {
     let ready: Vec<String> = ready().iter().map(|byte| format!("(char){byte}")).collect();
     let source = OBEDIENT_EGL
         .replace("READY }", &format!("{} }}", ready.join(", ")))
+        .replace("FORGED", &FORGED.to_string())
         .replace("FILE,", &format!("{:?},", secret_file()));
     Server::with_egl(&source, settings).unwrap()
 }
@@ -121,7 +135,11 @@ fn secret_file() -> PathBuf {
 /// The attempts and how they went, a line for each.
 fn tried(server: &Server) -> String {
     let log = server.log();
-    let tried = log.lines().filter(|line| line.starts_with("tried"));
+    let said = log.lines().filter_map(|line| {
+        let (worker, said) = line.split_once(": ")?;
+        worker.starts_with("worker ").then_some(said)
+    });
+    let tried = said.filter(|line| line.starts_with("tried"));
     tried.map(|line| format!("{line}\n")).collect()
 }
 
@@ -248,5 +266,23 @@ fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
     );
     assert!(attacker.end().is_none_or(|end| end.blame != Blame::Driver));
     works(&mut bystander);
+    works(&mut client(&server));
+}
+
+#[test]
+fn a_worker_cannot_write_as_the_server_nor_fill_the_log() {
+    let server = obedient(&[]);
+    let mut attacker = client(&server);
+    attacker.encode(1, |e| e.gl_depth_range(-2.0, 0.0));
+    works(&mut attacker);
+    drop(attacker);
+    server.expect_log(" more lines");
+    let log = server.log();
+    let forged = |line: &&str| line.contains("session ended event=");
+    let forged: Vec<&str> = log.lines().filter(forged).collect();
+    assert!((1..=200).contains(&forged.len()), "{}", forged.len());
+    for line in forged {
+        assert!(line.starts_with("worker "), "{line}");
+    }
     works(&mut client(&server));
 }

@@ -6,6 +6,7 @@ mod first;
 mod identity;
 mod process;
 mod viewers;
+mod worker_log;
 
 use crate::binary_key;
 use crate::control::{Cause, Limit, Session};

@@ -2,6 +2,7 @@
 
 use super::audit::{Reason, Subject};
 use super::viewers::{Connections, Viewer};
+use super::worker_log::WorkerLog;
 use crate::control::{Cause, FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::memory::Share;
@@ -33,6 +34,8 @@ pub(super) const WORDS_MAX: usize = 400;
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
+    /// Logs what it writes to its standard error.
+    log: Option<WorkerLog>,
     /// Readable when the process has ended; without one the control socket's end tells.
     pidfd: Option<OwnedFd>,
     control: Option<UnixStream>,
@@ -119,15 +122,20 @@ impl Process {
         builder
             .args(&command.arguments)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null());
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         pass_only_standard(&mut builder);
         // An interrupt from the terminal is the server's to deal with.
         builder.process_group(0);
         if let Some(name) = std::env::args_os().next() {
             builder.arg0(name);
         }
-        let child = builder.spawn().map_err(ServerError::Spawn)?;
+        let mut child = builder.spawn().map_err(ServerError::Spawn)?;
+        let (said, pid) = (child.stderr.take(), child.id());
         let mut process = Process::of(child, ours);
+        if let Some(said) = said {
+            process.log = Some(WorkerLog::begin(said, pid).map_err(ServerError::Spawn)?);
+        }
         process.client = client;
         process.queue_message(&ToWorker::Start(profile.clone()), None);
         Ok(process)
@@ -138,6 +146,7 @@ impl Process {
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         Process {
             child,
+            log: None,
             pidfd,
             control: Some(control),
             // A worker has no descriptors to give.
@@ -471,6 +480,8 @@ impl Drop for Process {
         // One that has ended cannot be killed, and that is all right.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Its last lines may say why it has ended.
+        self.log = None;
     }
 }
 
