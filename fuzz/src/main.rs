@@ -29,6 +29,7 @@ fn targets() -> impl Iterator<Item = &'static Target> {
     [
         mgn_wire::fuzzing::TARGETS,
         mgn_fabric::fuzzing::TARGETS,
+        mgn_barrier::fuzzing::TARGETS,
         mgn_mothership::fuzzing::TARGETS,
         mgn_wall::fuzzing::TARGETS,
         mgn_viewer::fuzzing::TARGETS,

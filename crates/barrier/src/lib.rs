@@ -15,6 +15,9 @@
 
 mod barrier;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod member;
 mod packet;

@@ -432,78 +432,13 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::{bodies, GROUP};
     use mgn_fuzzing::Random;
-
-    const GROUP: Group = Group(77);
-
-    fn each() -> Vec<Body> {
-        let view = ViewId {
-            number: 3,
-            by: Id(2),
-        };
-        let tail = vec![
-            (4, Outcome::Passed(9)),
-            (5, Outcome::Lost(vec![Id(7), Id(8)])),
-        ];
-        let roster = Roster::new(vec![Id(4), Id(1)], vec![Id(11)], vec![Id(9)]).unwrap();
-        let report = Report {
-            proposal: view,
-            promised: view,
-            view,
-            roster: Some(roster.clone()),
-            next: 6,
-            tail: tail.clone(),
-            lost: vec![Id(9)],
-            joining: vec![Id(11)],
-            is_leaving: true,
-        };
-        let wish = Wish {
-            lost: vec![Id(1)],
-            joining: vec![Id(6)],
-            is_leaving: true,
-            is_stuck: false,
-        };
-        vec![
-            Body::Signal {
-                view,
-                epoch: 5,
-                terms: 6,
-                round: 7,
-                value: u64::MAX,
-            },
-            Body::Wish { view, wish },
-            Body::Collect {
-                view,
-                proposal: view,
-            },
-            Body::Report(Report {
-                roster: None,
-                ..report.clone()
-            }),
-            Body::Report(report),
-            Body::Install(Install {
-                view,
-                roster,
-                next: 6,
-                tail: tail.clone(),
-            }),
-            Body::Gone { view, tail },
-            Body::Excluded,
-            Body::Part {
-                number: 1,
-                received: 2,
-                is_last: true,
-                bytes: b"part".to_vec(),
-            },
-            Body::Received { received: 12 },
-            Body::Probe,
-        ]
-    }
 
     #[test]
     fn packets_are_read_as_they_are_written() {
         let (from, to) = (Id(5), Id(8));
-        for body in each() {
+        for body in bodies() {
             let packet = encode(GROUP, from, Some(to), &body);
             assert_eq!(decode(&packet, GROUP, to), Ok((from, body.clone())));
             assert_eq!(group_of(&packet), Some(GROUP));
@@ -540,7 +475,7 @@ mod tests {
     fn damaged_packets_are_refused_or_read_but_never_panic() {
         let (from, to) = (Id(5), Id(8));
         let mut random = Random::new(3);
-        for body in each() {
+        for body in bodies() {
             let packet = encode(GROUP, from, Some(to), &body);
             for len in 0..packet.len() {
                 let is_part = matches!(body, Body::Part { .. });

@@ -24,8 +24,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// time takes no processor of the server's.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How soon the thread sees that the worker has ended, if a pipe stays open: a worker can give it to
-/// another process.
+/// How soon the thread sees that the worker has ended, if a pipe stays open: a worker can give it
+/// to another process.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The reads from such a pipe after that.
 const LAST_READS: u32 = 16;
