@@ -323,9 +323,14 @@ fn an_element_of_storage_that_another_context_has_replaced_is_not_read() {
 
 #[test]
 fn a_primitive_that_was_refused_does_not_keep_what_was_noted_for_it() {
-    let changes: [fn(&mut Encoder); 2] = [
+    let changes: [fn(&mut Encoder); 4] = [
         |e| unsafe { e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW) },
+        |e| {
+            e.gl_vertex_attrib_pointer(2, 1, GL_FLOAT, 0, 4, 1 << 14);
+            e.gl_enable_vertex_attrib_array(2);
+        },
         |e| e.gl_disable(GL_PRIMITIVE_RESTART),
+        |e| e.gl_primitive_restart_index(7),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let mut s = Session::new(api::COMPAT, 0);
@@ -341,7 +346,7 @@ fn a_primitive_that_was_refused_does_not_keep_what_was_noted_for_it() {
             e.gl_vertex_attrib4f(1, 7.0, 7.0, 7.0, 7.0);
             e.gl_begin(0xffff);
             change(e);
-            let element = if number == 0 { 1 << 11 } else { 1 << 13 };
+            let element = if number < 2 { 1 << 11 } else { 1 << 13 };
             e.gl_array_element(element);
             e.gl_get_vertex_attribfv(1, GL_CURRENT_VERTEX_ATTRIB, 4);
         });

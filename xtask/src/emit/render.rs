@@ -16,6 +16,7 @@ fn before(c: &Command) -> String {
         ("Sets" | "Positions", ..) => "self.leave_offset();\n",
         ("Begins", ..) => "self.begins();\n",
         ("Ends", ..) => "self.ends();\n",
+        _ if c.name.starts_with("glPrimitiveRestartIndex") => "self.elements_change();\n",
         _ => "",
     };
     let shift =

@@ -7998,11 +7998,13 @@ impl Commands for Renderer {
     }
     fn gl_primitive_restart_index(&mut self, index: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.elements_change();
         unsafe { (self.gl.glPrimitiveRestartIndex)(index) };
         Ok(())
     }
     fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.elements_change();
         unsafe { (self.gl.glPrimitiveRestartIndexNV)(index) };
         Ok(())
     }

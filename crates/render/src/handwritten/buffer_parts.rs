@@ -382,6 +382,7 @@ impl Renderer {
         target: u32,
         store: impl FnOnce(&mut Renderer),
     ) -> Result<(), Fault> {
+        self.elements_change();
         let has_parts = self.names.shared.has_parts;
         if !has_parts && !self.others_read_elements() {
             store(self);

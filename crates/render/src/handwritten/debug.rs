@@ -127,6 +127,9 @@ impl Renderer {
         if cap == GL_SCISSOR_TEST {
             self.leave_tile();
         }
+        if cap == GL_PRIMITIVE_RESTART {
+            self.elements_change();
+        }
         let has_arrays = matches!(self.cx()?.api, Api::Compat | Api::Es1);
         if has_arrays && is_array(cap) {
             // The enabled arrays are followed, so that no draw reads memory at an address of the

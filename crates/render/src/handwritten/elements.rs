@@ -21,9 +21,9 @@ pub(crate) struct Elements {
     restart: Option<i32>,
     /// The driver's names of the buffers.
     buffers: Vec<u32>,
-    /// Whether the driver has said that it is in the primitive for which this was noted. It refuses
-    /// some, and then arrays can change.
-    is_in_primitive: bool,
+    /// Whether the program has changed something since. If the driver has refused the primitive, it
+    /// accepts that.
+    may_have_changed: bool,
 }
 
 /// Where an array lies in its buffer.
@@ -223,34 +223,40 @@ impl Renderer {
 
     pub(crate) fn handwritten_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        if self.may_change_arrays() {
+        let (is_asked, is_doubted) = match self.cx.as_deref() {
+            Some(cx) => (
+                cx.compiling.is_some() || !cx.may_be_inside,
+                cx.elements.may_have_changed || cx.vertex_arrays.are_unconfirmed(),
+            ),
+            None => (true, false),
+        };
+        if is_asked {
+            self.note_elements();
+        } else if is_doubted && self.may_be_read(i) {
+            // In a primitive, this question is an error, as the change was.
+            if !self.has_no_primitive() {
+                return Ok(());
+            }
             self.note_elements();
         }
-        let elements = self.cx.as_deref().map(|cx| &cx.elements);
-        if elements.is_some_and(|elements| elements.may_be_read(i)) {
+        if self.may_be_read(i) {
             // SAFETY: every enabled array has this element in a buffer.
             unsafe { (self.gl.glArrayElement)(i) };
         }
         Ok(())
     }
 
-    /// Whether the arrays may have changed since their elements were noted. Between glBegin and
-    /// glEnd they do not, and a question about them would be an error.
-    fn may_change_arrays(&mut self) -> bool {
-        let Some(cx) = self.cx.as_deref() else {
-            return true;
-        };
-        if cx.compiling.is_some() || !cx.may_be_inside {
-            return true;
-        }
-        if cx.elements.is_in_primitive {
-            return false;
-        }
-        let is_outside = self.has_no_primitive();
+    fn may_be_read(&self, element: i32) -> bool {
+        let cx = self.cx.as_deref();
+        cx.is_some_and(|cx| cx.elements.may_be_read(element))
+    }
+
+    /// Before a command that changes what was noted about elements, and that the driver accepts
+    /// only outside of primitives.
+    pub(crate) fn elements_change(&mut self) {
         if let Some(cx) = self.cx.as_deref_mut() {
-            cx.elements.is_in_primitive = !is_outside;
+            cx.elements.may_have_changed = true;
         }
-        is_outside
     }
 
     /// Whether other contexts that share this one's buffers are in primitives whose elements lie in
@@ -312,7 +318,7 @@ impl Renderer {
                 end,
                 restart,
                 buffers: places.iter().map(|place| place.buffer).collect(),
-                is_in_primitive: false,
+                may_have_changed: false,
             }
         })
     }

@@ -101,6 +101,11 @@ impl VertexArrays {
         self.current.element_buffer = None;
     }
 
+    /// Whether arrays have changed since the driver was asked about them.
+    pub fn are_unconfirmed(&self) -> bool {
+        self.current.unconfirmed != 0
+    }
+
     /// The driver's name of the buffer of indices, if it is known.
     pub fn noted_element_buffer(&self) -> Option<u32> {
         self.current.element_buffer
