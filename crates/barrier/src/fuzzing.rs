@@ -22,9 +22,9 @@ const ME: Id = Id(1);
 /// The bytes before each packet: the step, and the length of the packet.
 const HEADER: usize = 2;
 
-/// Steps of a group of three, of which the input is all but one: packets from the others, arrivals,
-/// the loss of a member, and time that passes. The member in question must not send more than a few
-/// packets for each, and only those that can be read.
+/// Runs one member of a group of three. The input is a list of steps: packets from the other two
+/// members, arrivals of this one, the loss of another, and time that passes. After each step, the
+/// member sends only a few packets, and the others can decode them.
 fn feed(bytes: &[u8]) {
     let view = View::new([0, 1, 2].map(Id)).expect("these are members");
     let member = Member::new(GROUP, ME, &view, Star::default(), Combine::Max);

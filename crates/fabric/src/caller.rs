@@ -32,10 +32,37 @@ impl Caller {
         self.token.as_ref()
     }
 
-    /// Whether two connections count towards the same limit: they are from one source, with the
-    /// same token of the role client. Connections of other roles, and of users of this machine who
-    /// need no token, have no limit of their own.
-    pub fn is_same_client(&self, other: &Caller) -> bool {
+    /// Checks that the client may have another connection to `listener`, such as "the relay". The
+    /// listener has room for `most` connections, and `others` have the present ones. Clients with
+    /// one token at one address have at most a quarter of the room, so that one of them cannot keep
+    /// others out. Other roles, and users of this machine who need no token, have no limit of their
+    /// own.
+    ///
+    /// # Errors
+    /// One sentence for the client.
+    pub fn may_enter<'a>(
+        &self,
+        listener: &str,
+        most: usize,
+        others: impl ExactSizeIterator<Item = &'a Caller>,
+    ) -> Result<(), String> {
+        if others.len() >= most {
+            return Err(format!(
+                "{listener} has reached its limit of {most} connections"
+            ));
+        }
+        let quarter = most / 4;
+        match others.filter(|other| other.is_same_client(self)).count() {
+            its if its >= quarter => Err(format!(
+                "clients at this address have reached the limit of {quarter} connections to \
+                 {listener} for one token"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether both are clients with the same token at the same address.
+    fn is_same_client(&self, other: &Caller) -> bool {
         let is_client = |who: &Identity| who.role == Role::Client;
         self.source == other.source
             && self.identity().is_some_and(is_client)

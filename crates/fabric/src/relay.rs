@@ -27,8 +27,6 @@ use crate::{
 
 /// The maximum number of connections. A session has two.
 const CONNECTIONS_MAX: usize = 1024;
-/// The maximum number of connections of clients with one token at one address.
-const CLIENT_CONNECTIONS_MAX: usize = 256;
 
 /// The size of the buffer for bytes that one end has sent and the other has not read, in addition
 /// to the system's buffers.
@@ -180,25 +178,6 @@ impl Shared {
     }
 }
 
-impl Connections {
-    /// Why a client cannot have another connection, if so.
-    fn is_full_for(&self, caller: &Caller) -> Option<String> {
-        if self.all.len() >= CONNECTIONS_MAX {
-            return Some(format!(
-                "the relay has reached its limit of {CONNECTIONS_MAX} connections"
-            ));
-        }
-        let is_its = |other: &&Caller| other.is_same_client(caller);
-        let its = self.all.values().filter(is_its).count();
-        (its >= CLIENT_CONNECTIONS_MAX).then(|| {
-            format!(
-                "clients at this address have reached the relay's limit of \
-                 {CLIENT_CONNECTIONS_MAX} connections for one token"
-            )
-        })
-    }
-}
-
 /// One of the permitted connections.
 struct ConnectionSlot {
     shared: Arc<Shared>,
@@ -209,9 +188,7 @@ impl ConnectionSlot {
     /// A place for a client's connection, or the reason why there is none.
     fn take(shared: &Arc<Shared>, caller: Caller) -> Result<ConnectionSlot, String> {
         let mut connections = shared.connections();
-        if let Some(why) = connections.is_full_for(&caller) {
-            return Err(why);
-        }
+        caller.may_enter("the relay", CONNECTIONS_MAX, connections.all.values())?;
         let number = connections.next;
         connections.next += 1;
         connections.all.insert(number, caller);

@@ -18,8 +18,6 @@ use crate::Error;
 
 /// Connections at once.
 const CONNECTIONS_MAX: usize = 1000;
-/// Connections at once of clients with one token at one address.
-const CLIENT_CONNECTIONS_MAX: usize = 250;
 /// Messages that may wait to be sent on a connection.
 const QUEUE: usize = 256;
 /// How soon threads see that they are to end.
@@ -60,7 +58,8 @@ impl Connections {
             incoming.refuse(why);
             return false;
         }
-        if let Some(why) = self.is_full_for(&caller) {
+        let others = self.all.values().map(|connection| &connection.caller);
+        if let Err(why) = caller.may_enter("the mothership", CONNECTIONS_MAX, others) {
             self.refuse(&caller, &why);
             incoming.refuse(&why);
             return false;
@@ -90,23 +89,6 @@ impl Connections {
         };
         self.all.insert(conn, connection);
         true
-    }
-
-    /// Why a client cannot have another connection, if so.
-    fn is_full_for(&self, caller: &Caller) -> Option<String> {
-        if self.all.len() >= CONNECTIONS_MAX {
-            return Some(format!(
-                "the mothership has reached its limit of {CONNECTIONS_MAX} connections"
-            ));
-        }
-        let is_its = |connection: &&Connection| connection.caller.is_same_client(caller);
-        let its = self.all.values().filter(is_its).count();
-        (its >= CLIENT_CONNECTIONS_MAX).then(|| {
-            format!(
-                "clients at this address have reached the limit of {CLIENT_CONNECTIONS_MAX} \
-                 connections for one token"
-            )
-        })
     }
 
     /// Whether the connection is open.
