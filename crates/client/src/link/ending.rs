@@ -20,6 +20,7 @@ pub fn enough_frames() -> ! {
 /// forked children, which have no session.
 extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
+        session.await_end();
         if !session.is_lost() {
             last_frames(session);
         }

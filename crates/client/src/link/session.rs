@@ -319,7 +319,11 @@ impl Session {
     }
 
     fn receive_answers<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
-        if !self.is_answered() || self.is_lost() {
+        if self.is_lost() {
+            self.await_end();
+            return None;
+        }
+        if !self.is_answered() {
             return None;
         }
         match answers() {
@@ -338,7 +342,7 @@ impl Session {
 
     /// If the program does not continue without its server, another thread ends the process. Until
     /// then this thread waits, so that the program does not end first, with a status of success.
-    fn await_end(&self) {
+    pub fn await_end(&self) {
         const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
         if self.is_lost() && !self.goes_on() {
             std::thread::sleep(EXIT_TIMEOUT);
