@@ -125,6 +125,12 @@ pub const TARGETS: &[Target] = &[
         runs: 1000,
     },
     Target {
+        name: "job-secret",
+        feed: crate::job::feed_secret,
+        seeds: crate::job::secret_seeds,
+        runs: 300,
+    },
+    Target {
         name: "hosts",
         feed: hosts_of,
         seeds: Vec::new,

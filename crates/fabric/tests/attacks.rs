@@ -50,7 +50,12 @@ fn come_in(address: &Address) {
 #[test]
 fn a_flood_from_one_source_keeps_nobody_else_out() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for (scheme, text) in [("tcp", &b""[..]), ("tcp", HELLO), ("tls", RECORD)] {
+    for (scheme, text) in [
+        ("tcp", &b""[..]),
+        ("tcp", HELLO),
+        ("tls", b""),
+        ("tls", RECORD),
+    ] {
         let server = place(&serve(scheme));
         let far = format!("{scheme}:{}", far_way_to(server)).parse().unwrap();
         survive(server, text, || come_in(&far));

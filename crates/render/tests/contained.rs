@@ -355,6 +355,32 @@ fn a_primitive_that_was_refused_does_not_keep_what_was_noted_for_it() {
 }
 
 #[test]
+fn a_list_does_not_keep_what_was_noted_before_it() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let values = vec![1f32; 1 << 12];
+    s.encode(|e| unsafe {
+        e.gl_gen_vertex_arrays(([3].as_ptr(), 1));
+        e.gl_gen_buffers(([11, 12].as_ptr(), 2));
+        for (object, buffer, size) in [(3, 12, 16), (0, 11, 1 << 14)] {
+            e.gl_bind_vertex_array(object);
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, buffer);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, size, bytes(&values), GL_STATIC_DRAW);
+            e.gl_vertex_attrib_pointer(1, 1, GL_FLOAT, 0, 4, 0);
+            e.gl_enable_vertex_attrib_array(1);
+        }
+        e.gl_array_element(0);
+        e.gl_vertex_attrib4f(1, 7.0, 7.0, 7.0, 7.0);
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_bind_vertex_array(3);
+        e.gl_draw_arrays(GL_POINTS, 0, 1);
+        e.gl_end_list();
+        e.gl_array_element(1 << 11);
+        e.gl_get_vertex_attribfv(1, GL_CURRENT_VERTEX_ATTRIB, 4);
+    });
+    assert_eq!(s.answer_array::<f32>(), [7.0; 4]);
+}
+
+#[test]
 fn a_draw_whose_array_the_driver_refuses_does_not_use_an_old_pointer() {
     let mut s = Session::new(api::ES, 0);
     let array = |type_| Array {

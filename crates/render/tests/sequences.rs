@@ -661,6 +661,20 @@ unsafe fn transform_feedback(r: &mut Random, e: &mut Encoder) -> &'static str {
     }
 }
 
+/// Writes the beginning of a primitive whose elements lie in a buffer.
+unsafe fn elements(r: &mut Random, e: &mut Encoder) {
+    let data = Data::Bytes(PIXELS.as_ptr(), PIXELS.len());
+    unsafe {
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, r.of(&[1, 2, 3]));
+        if r.below(2) == 0 {
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 1024, data, GL_STATIC_DRAW);
+        }
+        e.gl_vertex_pointer(4, GL_FLOAT, 16, 0);
+        e.gl_enable_client_state(GL_VERTEX_ARRAY);
+        e.gl_begin(r.of(&[GL_POINTS, GL_LINES, GL_QUADS]));
+    }
+}
+
 /// Two contexts that share objects, in place of any there were.
 fn fresh(s: &mut Session, versions: [Version; 2]) {
     s.context = 0;
@@ -701,26 +715,50 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
     let mut done = Vec::new();
     // For each context.
     let mut compiles = [false; 2];
-    for number in 0..LENGTH as u64 {
-        if r.below(16) == 0 {
-            // A context that is left in a primitive has vertices out of place later, too.
-            let left = s.context as usize - 1;
-            if versions[left] == COMPAT && !compiles[left] {
+    let mut has_left_primitive = false;
+    let mut length = LENGTH as u64;
+    let mut numbers = 0..;
+    while let Some(number) = numbers.next().filter(|number| *number < length) {
+        let at = s.context as usize - 1;
+        let mut begins = false;
+        if !has_left_primitive && r.below(16) == 0 {
+            // A context that is left in a primitive has vertices out of place later, too. So it is
+            // either ended, or the sequence ends soon in the other context.
+            if versions[at] == COMPAT && !compiles[at] {
                 let _ = s.try_encode(|e| e.gl_end());
+                begins = r.below(4) == 0;
             }
-            s.context = 3 - s.context;
+            match begins {
+                true => length = number + 2 + r.below(8),
+                false => s.context = 3 - s.context,
+            }
         }
         let mut name = "";
         let at = s.context as usize - 1;
         let (api, ..) = versions[at];
-        let message = support::message(s.context, |e| {
-            name = unsafe { command(&mut r, e, api, compiles[at]) };
+        let context = s.context;
+        let message = support::message(context, |e| unsafe {
+            if begins {
+                elements(&mut r, e);
+                name = "a primitive that stays open";
+            } else if has_left_primitive && r.below(3) == 0 {
+                e.gl_bind_buffer(GL_ARRAY_BUFFER, r.name());
+                let size = r.of(&[0, 16, 512, 1024, 2048]);
+                e.gl_buffer_data(GL_ARRAY_BUFFER, size, Data::Null, GL_STATIC_DRAW);
+                name = "glBufferData";
+            } else {
+                name = command(&mut r, e, api, compiles[at]);
+            }
         });
+        if begins {
+            has_left_primitive = true;
+            s.context = 3 - context;
+        }
         if settings.leaves_out(number) {
             continue;
         }
         if settings.traces {
-            eprintln!("{seed}, {number}: {name} in context {}", s.context);
+            eprintln!("{seed}, {number}: {name} in context {context}");
         }
         match name {
             "glNewList" => compiles[at] = api == api::COMPAT,
@@ -728,7 +766,7 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
             _ => {}
         }
         let performed = s.perform(&message);
-        done.push(format!("{name} in context {}", s.context));
+        done.push(format!("{name} in context {context}"));
         s.renderer.compare_notes().map_err(|wrong| {
             let last = done.len().saturating_sub(12);
             format!(

@@ -42,6 +42,8 @@ pub use member::Member;
 pub use mgn_sys::interfaces::Interface;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use pmi::feed as feed_pmi;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use sealed::{feed as feed_secret, seeds as secret_seeds};
 
 /// The default port of rank 0 of a job with a hostfile. It is below the ports that systems give to
 /// clients.

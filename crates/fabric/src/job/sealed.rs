@@ -78,6 +78,29 @@ fn damaged() -> Error {
     Error::Job("the launcher's store has a damaged key or secret; use the same release of Manganese for all processes".into())
 }
 
+/// Opens and encrypts with what other processes have put in the store. Input for the fuzzer.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn feed(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let opener = Opener::new().expect("a key can be made");
+    // A secret of somebody else is a wrong token, or an error.
+    let _ = opener.open(text);
+    if let Ok(sealed) = seal(&Token::generate(), text) {
+        let opener = Opener::new().expect("a key can be made");
+        opener.open(&sealed).expect("what we encrypt is well-formed");
+    }
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let public = Opener::new().and_then(|opener| opener.public());
+    let public = public.expect("a key can be made");
+    let sealed = seal(&Token::generate(), &public).expect("it is a key");
+    vec![public.into_bytes(), sealed.into_bytes()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

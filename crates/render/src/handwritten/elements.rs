@@ -19,15 +19,17 @@ pub(crate) struct Elements {
     end: i64,
     /// The number that restarts the primitive instead.
     restart: Option<i32>,
-    /// The driver's names of the buffers.
-    buffers: Vec<u32>,
+    /// Where the arrays lie.
+    places: Vec<ArrayLayout>,
     /// Whether the program has changed something since. If the driver has refused the primitive, it
     /// accepts that.
     may_have_changed: bool,
 }
 
 /// Where an array lies in its buffer.
+#[derive(Clone)]
 struct ArrayLayout {
+    /// The driver's name.
     buffer: u32,
     start: i64,
     stride: i64,
@@ -265,7 +267,7 @@ impl Renderer {
         let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
             return false;
         };
-        let reads = |cx: &Context| cx.may_be_inside && !cx.elements.buffers.is_empty();
+        let reads = |cx: &Context| cx.may_be_inside && !cx.elements.places.is_empty();
         let mut others = self.contexts.values();
         others.any(|cx| cx.group == group && reads(cx))
     }
@@ -277,10 +279,48 @@ impl Renderer {
             return;
         };
         for cx in self.contexts.values_mut() {
-            if cx.group == group && cx.elements.buffers.contains(&buffer) {
+            if cx.group == group && cx.elements.places.iter().any(|place| place.buffer == buffer) {
                 cx.elements.end = 0;
             }
         }
+    }
+
+    /// Compares what is noted about elements with the driver's state: for the current context if
+    /// the driver has refused its primitive, and for other contexts that are in one.
+    pub(crate) fn compare_elements(&mut self) -> Result<(), String> {
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
+        let Elements { end, restart, .. } = cx.elements;
+        let is_doubted = cx.elements.may_have_changed || cx.vertex_arrays.are_unconfirmed();
+        let is_trusted = cx.may_be_inside && cx.compiling.is_none() && !is_doubted;
+        let mut others = Vec::new();
+        for other in self.contexts.values() {
+            if other.group == cx.group && other.may_be_inside {
+                let elements = &other.elements;
+                others.extend(elements.places.iter().map(|place| (elements.end, place.clone())));
+            }
+        }
+        if is_trusted {
+            let said = self.elements();
+            if end > said.end || restart.is_some() && restart != said.restart {
+                return Err(format!(
+                    "{end} elements with restart index {restart:?} are noted, and the driver says \
+                     {} with {:?}",
+                    said.end, said.restart
+                ));
+            }
+        }
+        for (end, place) in others {
+            let said = self.end_of(&place);
+            if end > said {
+                return Err(format!(
+                    "{end} elements of another context are noted, and buffer {} has {said}",
+                    place.buffer
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Notes which elements there are: between glBegin and glEnd the driver does not say.
@@ -317,7 +357,7 @@ impl Renderer {
             Elements {
                 end,
                 restart,
-                buffers: places.iter().map(|place| place.buffer).collect(),
+                places,
                 may_have_changed: false,
             }
         })

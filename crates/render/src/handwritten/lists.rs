@@ -73,10 +73,10 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndList)() };
+        // Commands that were executed while it was compiled may have begun a primitive.
+        self.may_have_begun();
         let cx = self.cx()?;
         cx.only_compiles = false;
-        // Commands that were executed while it was compiled may have begun a primitive.
-        cx.may_be_inside = true;
         let called = cx.called_when_ended.take();
         if let Some(compiling) = cx.compiling.take() {
             self.list_ended(compiling);
@@ -118,13 +118,18 @@ impl Renderer {
         self.lists_called()
     }
 
-    /// Lists may have changed what is drawn to and read, and may have begun a primitive.
-    fn lists_called(&mut self) -> Result<(), Fault> {
+    /// After commands of a list, which may have begun a primitive. The arrays have not been checked
+    /// before it, so no element may be read in it.
+    fn may_have_begun(&mut self) {
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.may_be_inside = true;
-            // The arrays have not been checked before a primitive that a list begins.
             cx.elements = Elements::default();
         }
+    }
+
+    /// Lists may have changed what is drawn to and read, and may have begun a primitive.
+    fn lists_called(&mut self) -> Result<(), Fault> {
+        self.may_have_begun();
         if self.names.shared.lists_switch_buffers && self.has_no_primitive() {
             self.draw_buffers_restored()?;
         }
