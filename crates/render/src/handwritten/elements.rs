@@ -313,7 +313,9 @@ impl Renderer {
         }
         for (end, place) in others {
             let said = self.end_of(&place);
-            if end > said {
+            // A deleted buffer keeps its storage for the arrays of other contexts.
+            let deleted = &self.names.shared.deleted_buffers;
+            if end > said && !deleted.contains_key(&place.buffer) {
                 return Err(format!(
                     "{end} elements of another context are noted, and buffer {} has {said}",
                     place.buffer
