@@ -167,7 +167,7 @@ fn number(r: &mut Random, api: u32) -> u64 {
     let number = r.below(100);
     let is_fixed = matches!(
         number,
-        0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53 | 67..=69 | 90 | 91
+        0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52..=54 | 67..=69 | 90 | 91
     );
     if !is_fixed || fixed || r.below(4) == 0 {
         number
@@ -418,6 +418,16 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 }
                 "an array, and a draw"
             }
+            54 if !compiles => {
+                // The driver refuses the primitive, and accepts what follows.
+                elements(r, e, GL_TEXTURE_2D);
+                match r.below(3) {
+                    0 => e.gl_buffer_data(GL_ARRAY_BUFFER, 16, Data::Null, GL_STATIC_DRAW),
+                    1 => e.gl_vertex_pointer(4, GL_FLOAT, 16, 512),
+                    _ => e.gl_primitive_restart_index(r.index()),
+                }
+                "a primitive that is refused"
+            }
             56..=58 => {
                 let (offset, size) = (r.of(&PLACES), r.of(&[-1, 16, 256, 1 << 30]));
                 e.gl_bind_buffer_range(r.of(&SEEN), r.of(&[0, 1, 3, 99]), r.name(), offset, size);
@@ -662,7 +672,7 @@ unsafe fn transform_feedback(r: &mut Random, e: &mut Encoder) -> &'static str {
 }
 
 /// Writes the beginning of a primitive whose elements lie in a buffer.
-unsafe fn elements(r: &mut Random, e: &mut Encoder) {
+unsafe fn elements(r: &mut Random, e: &mut Encoder, mode: u32) {
     let data = Data::Bytes(PIXELS.as_ptr(), PIXELS.len());
     unsafe {
         e.gl_bind_buffer(GL_ARRAY_BUFFER, r.of(&[1, 2, 3]));
@@ -671,7 +681,7 @@ unsafe fn elements(r: &mut Random, e: &mut Encoder) {
         }
         e.gl_vertex_pointer(4, GL_FLOAT, 16, 0);
         e.gl_enable_client_state(GL_VERTEX_ARRAY);
-        e.gl_begin(r.of(&[GL_POINTS, GL_LINES, GL_QUADS]));
+        e.gl_begin(mode);
     }
 }
 
@@ -739,7 +749,8 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
         let context = s.context;
         let message = support::message(context, |e| unsafe {
             if begins {
-                elements(&mut r, e);
+                let mode = r.of(&MODES);
+                elements(&mut r, e, mode);
                 name = "a primitive that stays open";
             } else if has_left_primitive && r.below(3) == 0 {
                 e.gl_bind_buffer(GL_ARRAY_BUFFER, r.name());

@@ -89,7 +89,9 @@ pub(crate) fn feed(bytes: &[u8]) {
     let _ = opener.open(text);
     if let Ok(sealed) = seal(&Token::generate(), text) {
         let opener = Opener::new().expect("a key can be made");
-        opener.open(&sealed).expect("what we encrypt is well-formed");
+        opener
+            .open(&sealed)
+            .expect("what we encrypt is well-formed");
     }
 }
 

@@ -279,7 +279,13 @@ impl Renderer {
             return;
         };
         for cx in self.contexts.values_mut() {
-            if cx.group == group && cx.elements.places.iter().any(|place| place.buffer == buffer) {
+            if cx.group == group
+                && cx
+                    .elements
+                    .places
+                    .iter()
+                    .any(|place| place.buffer == buffer)
+            {
                 cx.elements.end = 0;
             }
         }
@@ -296,9 +302,15 @@ impl Renderer {
         let is_trusted = cx.may_be_inside && cx.compiling.is_none() && !is_doubted;
         let mut others = Vec::new();
         for other in self.contexts.values() {
-            if other.group == cx.group && other.may_be_inside {
-                let elements = &other.elements;
-                others.extend(elements.places.iter().map(|place| (elements.end, place.clone())));
+            let elements = &other.elements;
+            let is_trusted = other.may_be_inside && !elements.may_have_changed;
+            if other.group == cx.group && is_trusted {
+                others.extend(
+                    elements
+                        .places
+                        .iter()
+                        .map(|place| (elements.end, place.clone())),
+                );
             }
         }
         if is_trusted {
