@@ -6,7 +6,7 @@
 pub static WITHHELD: [(&str, &str); 5] = [
 ("GL_AMD_pinned_memory", "its buffers are the program's own memory, which the render server cannot access; GL_ARB_buffer_storage keeps a mapping instead"),
 ("GL_EXT_EGL_image_storage_compression", "storage with fixed rates of compression belongs to images that EGL shares, and drivers that compress nothing list it too"),
-("GL_EXT_memory_object", "what it imports is memory of another API or process of the program's machine, which the render server has no access to"),
+("GL_EXT_memory_object", "it imports memory of another API or process on the program's machine, which the render server cannot access"),
 ("GL_EXT_memory_object_fd", "a descriptor of the program's machine means nothing to the render server"),
 ("GL_EXT_texture_storage_compression", "lists of attributes for storage are not carried; drivers that compress nothing list it too, and glTexStorage2D does the same there"),
 ];
