@@ -166,7 +166,7 @@ fn found(s: &mut Session) -> [u32; 2] {
 
 /// Attacks that leave the victim bound at an offset that is beyond its end.
 type Attack = fn(&mut Session, u32, i64);
-const ATTACKS: [(&str, Attack); 11] = [
+const ATTACKS: [(&str, Attack); 13] = [
     ("beyond the end", |s, target, offset| {
         s.encode(|e| unsafe {
             fill(e, GL_ARRAY_BUFFER, 256);
@@ -185,6 +185,27 @@ const ATTACKS: [(&str, Attack); 11] = [
                 (offsets.as_ptr(), 2),
                 (sizes.as_ptr(), 2),
             );
+        });
+    }),
+    ("several, with more bits than the driver keeps", |s, target, offset| {
+        let (names, offsets) = ([VICTIM, VICTIM], [offset + (1 << 32); 2]);
+        let sizes = [1 << 30; 2];
+        s.encode(|e| unsafe {
+            fill(e, GL_ARRAY_BUFFER, 256);
+            e.gl_bind_buffers_range(
+                target,
+                1,
+                2,
+                (names.as_ptr(), 2),
+                (offsets.as_ptr(), 2),
+                (sizes.as_ptr(), 2),
+            );
+        });
+    }),
+    ("one, with more bits than the driver keeps", |s, target, offset| {
+        s.encode(|e| unsafe {
+            fill(e, GL_ARRAY_BUFFER, 256);
+            e.gl_bind_buffer_range(target, 1, VICTIM, offset + (1 << 32), 1 << 30);
         });
     }),
     ("some of several are refused", |s, target, offset| {

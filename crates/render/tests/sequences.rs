@@ -102,7 +102,7 @@ const SEEN: [u32; 4] = [
     GL_SHADER_STORAGE_BUFFER,
     GL_ATOMIC_COUNTER_BUFFER,
 ];
-const PLACES: [i64; 8] = [0, 64, 128, 256, 512, 3, -16, 1 << 40];
+const PLACES: [i64; 9] = [0, 64, 128, 256, 512, 3, -16, 1 << 40, (1 << 32) + 512];
 const CLIENT_STATES: [u32; 9] = [
     GL_VERTEX_ARRAY,
     GL_NORMAL_ARRAY,

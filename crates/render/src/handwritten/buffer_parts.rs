@@ -209,13 +209,14 @@ impl Renderer {
             let (buffer, offset, _) = part;
             let (is, from) = self.bound_at(binding, start, index);
             let point = (target, index);
-            let is_bound = (is, from) == (buffer, offset);
-            if failed && self.is_nameless(point) {
-                // The buffer that is bound now may be either of two of this name.
-                self.unbind(point)?;
+            // Mesa tells, and later uses, only the lower half of an offset.
+            let is_bound = is == buffer && [offset, i64::from(offset as i32)].contains(&from);
+            if is == 0 && (buffer == 0 || !failed) {
                 self.forget_part(point);
-            } else if buffer == 0 && is == 0 || !is_bound && !failed {
-                // OpenGL ES refuses commands for several points as a whole.
+            } else if if failed { self.is_nameless(point) } else { !is_bound } {
+                // The buffer that is bound now may be either of two of this name, or its part is
+                // not known.
+                self.unbind(point)?;
                 self.forget_part(point);
             } else if is_bound {
                 let bytes = self.bytes_of(buffer);
