@@ -193,9 +193,13 @@ fn to_mothership(bytes: &[u8]) {
             conn = Conn(conn.0 + 1);
             core.comes(conn, now);
         }
-        let Some(message) = decoded::<ToMothership>(message) else {
-            core.leaves(conn, "it is invalid");
-            continue;
+        decoded::<ToMothership>(message);
+        let message = match ToMothership::decode(message) {
+            Ok(message) => message,
+            Err(why) => {
+                core.leaves(conn, &why.to_string());
+                continue;
+            }
         };
         core.handle_message(conn, message, now);
         core.serve();

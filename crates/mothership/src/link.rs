@@ -52,10 +52,11 @@ impl Link {
     }
 }
 
-/// Sizes of connections to the mothership.
-pub(crate) fn sizes() -> Config {
+/// Sizes of connections to the mothership, on which the other end sends messages of up to
+/// `message_max` bytes.
+pub(crate) fn sizes(message_max: usize) -> Config {
     Config {
-        message_max: protocol::MESSAGE_MAX,
+        message_max,
         send_pool_bytes: 0,
         recv_pool_bytes: 0,
         large_max: protocol::MESSAGE_MAX,

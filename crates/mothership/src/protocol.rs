@@ -1,7 +1,9 @@
 //! The messages between the mothership and servers, programs' starters and people: one of these
 //! types, as postcard, in each message of a `fabric` connection.
 
-use std::collections::BTreeMap;
+mod limits;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use mgn_fabric::Role;
@@ -11,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Status;
+pub use limits::{Unusable, CLIENT_MESSAGE_MAX};
 
 /// Changes whenever these types do.
 pub const VERSION: u32 = 8;
@@ -237,7 +240,7 @@ pub struct Needs {
     /// None where any will do.
     pub api: Option<Api>,
     pub version: (u8, u8),
-    pub extensions: Vec<String>,
+    pub extensions: BTreeSet<String>,
     /// By their names in [`LIMITS`].
     pub limits: BTreeMap<String, u64>,
 }
@@ -275,7 +278,7 @@ impl Needs {
     /// None for text that is not a need.
     fn add(&mut self, word: &str) -> Option<()> {
         if word.starts_with("GL_") {
-            self.extensions.push(word.into());
+            self.extensions.insert(word.into());
             return Some(());
         }
         let (name, value) = word.split_once('=')?;

@@ -10,10 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use attack::{far_way_to, lines_logged, survive, LINES};
-use mgn_fabric::{connect, Access, Address, Role, Store, Token, Transport};
+use mgn_fabric::{connect, Access, Address, Receiver, Role, Sender, Store, Token, Transport};
 use mgn_mothership::config::Mothership;
-use mgn_mothership::protocol::{self, Opening, ToMothership};
+use mgn_mothership::protocol::{self, FromMothership, Opening, Request, ToMothership, Wanted};
 use mgn_mothership::{run, status, stop, Config, Error, Options};
+use tempfile::TempDir;
 
 /// The log is the whole process's: one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -46,6 +47,28 @@ fn start(access: Access, admin: &Token) -> (SocketAddr, Address, JoinHandle<Resu
     (place, address, running)
 }
 
+/// A store with these tokens, which lies in a folder.
+fn store<const N: usize>(tokens: [(&str, Role); N]) -> (TempDir, Access, [Token; N]) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("tokens");
+    let tokens = tokens.map(|(name, role)| {
+        let token = Token::new(name, role).unwrap();
+        Store::add(&store, &token).unwrap();
+        token
+    });
+    let access = Access::from(Arc::new(Store::open(&store).unwrap()));
+    (folder, access, tokens)
+}
+
+fn enter(address: &Address, token: &Token) -> Result<(Sender, Receiver), mgn_fabric::Error> {
+    let opening = protocol::encode(&Opening {
+        version: protocol::VERSION,
+    });
+    let limit = Duration::from_secs(60);
+    let (connection, _) = connect(address, Transport::Tcp, Some(token), &opening, limit)?;
+    Ok(connection.split())
+}
+
 #[test]
 fn a_flood_keeps_nobody_from_the_mothership() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,14 +88,8 @@ fn a_flood_keeps_nobody_from_the_mothership() {
 #[test]
 fn those_who_ask_for_what_they_may_not_have_do_not_fill_the_log() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("tokens");
-    let [client, admin] = [Role::Client, Role::Admin].map(|role| {
-        let token = Token::new(&role.to_string(), role).unwrap();
-        Store::add(&store, &token).unwrap();
-        token
-    });
-    let access = Access::from(Arc::new(Store::open(&store).unwrap()));
+    let tokens = [("client", Role::Client), ("admin", Role::Admin)];
+    let (_folder, access, [client, admin]) = store(tokens);
     let (_, address, running) = start(access, &admin);
     let lines = lines_logged();
     for _ in 0..3 * LINES {
@@ -85,36 +102,71 @@ fn those_who_ask_for_what_they_may_not_have_do_not_fill_the_log() {
     running.join().unwrap().unwrap();
 }
 
+/// A connection that is turned away and goes on talking does not keep its thread and its socket.
+#[test]
+fn who_is_turned_away_does_not_stay() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let tokens = [("client", Role::Client), ("admin", Role::Admin)];
+    let (_folder, access, [client, admin]) = store(tokens);
+    let (_, address, running) = start(access, &admin);
+    let (sender, _receiver) = enter(&address, &client).unwrap();
+    let send = |message: &ToMothership| sender.send(&protocol::encode(message));
+    // A client may not ask for this.
+    send(&ToMothership::Status).unwrap();
+    let start = Instant::now();
+    while send(&ToMothership::Alive).is_ok() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it stays");
+        thread::sleep(Duration::from_millis(50));
+    }
+    stop(&address, Some(&admin)).unwrap();
+    running.join().unwrap().unwrap();
+}
+
+/// Requests that would cost the mothership much time or memory are refused.
+#[test]
+fn a_client_that_wants_too_much_is_refused() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let tokens = [("client", Role::Client), ("admin", Role::Admin)];
+    let (_folder, access, [client, admin]) = store(tokens);
+    let (_, address, running) = start(access, &admin);
+    let (sender, mut receiver) = enter(&address, &client).unwrap();
+    assert_eq!(sender.message_max(), protocol::CLIENT_MESSAGE_MAX);
+    let mut request = Request::new(Wanted::Single(None), "a test");
+    request.needs.extensions = (0..5000).map(|n| format!("{n:x}")).collect();
+    let message = ToMothership::Client(Box::new(request));
+    sender.send(&protocol::encode(&message)).unwrap();
+    let refused = loop {
+        let message = receiver.recv(Some(Duration::from_secs(60))).unwrap();
+        let message = message.expect("an answer comes");
+        match protocol::decode(&message.to_vec()).unwrap() {
+            FromMothership::Alive => {}
+            FromMothership::Refused(why) => break why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused.contains("5000 extensions"), "{refused}");
+    let there = status(&address, Some(&admin)).unwrap();
+    assert!(there.clients.is_empty());
+    stop(&address, Some(&admin)).unwrap();
+    running.join().unwrap().unwrap();
+}
+
 #[test]
 fn one_client_cannot_hold_all_places_of_the_mothership() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     attack::take_all_descriptors();
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("tokens");
     let tokens = [
         ("greedy", Role::Client),
         ("other", Role::Client),
         ("admin", Role::Admin),
     ];
-    let [greedy, other, admin] = tokens.map(|(name, role)| {
-        let token = Token::new(name, role).unwrap();
-        Store::add(&store, &token).unwrap();
-        token
-    });
-    let access = Access::from(Arc::new(Store::open(&store).unwrap()));
+    let (_folder, access, [greedy, other, admin]) = store(tokens);
     let (_, address, running) = start(access, &admin);
-    let opening = protocol::encode(&Opening {
-        version: protocol::VERSION,
-    });
-    let enter = |token| {
-        let limit = Duration::from_secs(60);
-        connect(&address, Transport::Tcp, Some(token), &opening, limit)
-    };
     let alive = protocol::encode(&ToMothership::Alive);
     let mut held = Vec::new();
     let refusal = loop {
-        match enter(&greedy) {
-            Ok((connection, _)) => held.push(connection.split()),
+        match enter(&address, &greedy) {
+            Ok(halves) => held.push(halves),
             Err(error) => break error.to_string(),
         }
         // Those that stay have to send something now and then.
@@ -125,7 +177,7 @@ fn one_client_cannot_hold_all_places_of_the_mothership() {
     };
     assert_eq!(held.len(), 250, "{refusal}");
     assert!(refusal.contains("limit of 250 connections"), "{refusal}");
-    enter(&other).unwrap();
+    enter(&address, &other).unwrap();
     status(&address, Some(&admin)).unwrap();
     stop(&address, Some(&admin)).unwrap();
     running.join().unwrap().unwrap();

@@ -95,17 +95,19 @@ fn attend(
         Ok(connection) => connection.split(),
         Err(error) => return error.to_string(),
     };
-    let theirs = outbox.clone();
+    let sender = Arc::new(sender);
+    let (asker, theirs) = (sender.clone(), outbox.clone());
     let asking = thread::Builder::new()
         .name(format!("asks {tile}"))
-        .spawn(move || ask(&sender, &theirs));
-    match asking {
-        Ok(_) => {
-            let stays = || access.revoked(&caller).map_or(Ok(()), Err);
-            listen(receiver, stays, board, tile, number, outbox)
-        }
-        Err(error) => error.to_string(),
+        .spawn(move || ask(&asker, &theirs));
+    if let Err(error) = asking {
+        return error.to_string();
     }
+    let stays = || access.revoked(&caller).map_or(Ok(()), Err);
+    let why = listen(receiver, stays, board, tile, number, outbox);
+    // A feed that does not read its asks must not keep their thread.
+    sender.hang_up();
+    why
 }
 
 fn ask(sender: &Sender, outbox: &Outbox) {
@@ -150,4 +152,49 @@ fn listen(
         }
     }
     "another feed has replaced it, or the viewer is ending".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Ask, Form};
+    use mgn_fabric::{Address, Transport};
+    use mgn_wall::Wall;
+
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_feed_that_reads_no_asks_keeps_no_thread() {
+        let address = format!("unix:@mgn-feed-listener-{}", std::process::id());
+        let address: Address = address.parse().unwrap();
+        let listener = Listener::bind(&address, None).unwrap();
+        let feed = thread::spawn(move || {
+            mgn_fabric::connect(&address, Transport::Unix, None, b"", TIMEOUT).unwrap()
+        });
+        let incoming = listener.accept().unwrap();
+        let outbox = Arc::new(Outbox::default());
+        let theirs = outbox.clone();
+        let attending = thread::spawn(move || {
+            let board = Board::new(Wall::grid(1, 1).unwrap(), TIMEOUT);
+            attend(incoming, &Access::from(None), &board, 0, 1, &theirs)
+        });
+        let _deaf = feed.join().unwrap();
+        let ask = Ask {
+            frame: 1,
+            have: 0,
+            form: Form::default(),
+        };
+        // More than the socket takes.
+        for _ in 0..5000 {
+            outbox.put(ask);
+            thread::sleep(Duration::from_micros(50));
+        }
+        outbox.close();
+        attending.join().unwrap();
+        let limit = Instant::now() + TIMEOUT;
+        while Arc::strong_count(&outbox) > 1 {
+            assert!(Instant::now() < limit, "the thread stays");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
 }

@@ -4,6 +4,9 @@
 //! has seen. When all have answered with that frame, the pictures are shown. A feed without new
 //! frames answers with its newest, and the others wait for it if they are further. A feed that has
 //! already passed the frame answers with a later one. Then all are asked again, further ahead.
+//!
+//! Feeds may say anything. A feed that claims to be far ahead of most others, or to start again and
+//! again, or that is replaced over and over, must not keep those from being shown.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +15,10 @@ use crate::message::{Ask, Form, Head};
 
 /// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
+/// How far a tile may be ahead of most others in a round. The others wait until they have caught
+/// up, so it is about a second. One that draws with them seems further ahead only if the others
+/// have not told their frames for a while.
+const LEAD_MAX: u64 = MARGIN_MAX;
 /// After this number of rounds without a late feed, a smaller margin is tried.
 const PUNCTUAL_ROUNDS: u32 = 32;
 
@@ -101,18 +108,16 @@ impl Rounds {
             known,
             ..Tile::default()
         };
-        self.start_over();
     }
 
     /// A feed tells the newest frame it has seen. One that is older than before is of a new
     /// program.
     pub fn seen(&mut self, tile: usize, newest: u64) {
         let tile = &mut self.tiles[tile];
-        let again = newest < tile.newest;
-        tile.newest = newest;
-        if again {
-            self.start_over();
+        if newest < tile.newest {
+            (tile.pending, tile.behind) = (None, 0);
         }
+        tile.newest = newest;
     }
 
     pub fn picture(&mut self, tile: usize, head: Head, jpeg: Arc<[u8]>) {
@@ -157,12 +162,18 @@ impl Rounds {
         if self.round.is_some() {
             self.conclude(now);
         }
-        if self.round.is_none() && ready {
-            self.round = Some(Round {
-                frame: self.ahead(),
-                began: None,
-                since: None,
-            });
+        let frame = self.ahead();
+        match &mut self.round {
+            // The programs may have started again, or feeds have been believed that have gone.
+            Some(round) => round.frame = round.frame.min(frame),
+            None if ready => {
+                self.round = Some(Round {
+                    frame,
+                    began: None,
+                    since: None,
+                });
+            }
+            None => {}
         }
         let Some(frame) = self.round.as_ref().map(|round| round.frame) else {
             return Vec::new();
@@ -186,16 +197,18 @@ impl Rounds {
 
     /// Shows the round's pictures if they are all there, or have been waited for long enough.
     fn conclude(&mut self, now: Instant) {
+        // The others do not wait for a tile that is far ahead of them.
+        let newest = self.newest();
+        let has_strayed = |tile: &Tile| tile.newest > newest;
         let members = self.tiles.iter().filter(|tile| tile.is_member());
-        let Some(frame) = members
+        let Some((_, frame)) = members
             .clone()
-            .filter_map(|tile| tile.pending.as_ref())
-            .map(|picture| picture.head.frame)
-            .max()
+            .filter_map(|tile| Some((tile, tile.pending.as_ref()?.head.frame)))
+            .max_by_key(|(tile, frame)| (!has_strayed(tile), *frame))
         else {
             return;
         };
-        let mut awaited = members.filter(|tile| tile.is_awaited());
+        let mut awaited = members.filter(|tile| tile.is_awaited() && !has_strayed(tile));
         let agreed = awaited.clone().all(|tile| tile.frame() == Some(frame));
         let answered = awaited.all(|tile| tile.pending.is_some());
         let ahead = self.ahead();
@@ -214,7 +227,8 @@ impl Rounds {
                 (self.streak, self.margin) = (0, self.margin.saturating_sub(1));
             }
         } else if answered && !over(began) {
-            let behind = self.tiles.iter_mut().filter(|tile| tile.is_behind(frame));
+            let behind = self.tiles.iter_mut();
+            let behind = behind.filter(|tile| tile.is_behind(frame) && !has_strayed(tile));
             let behind: Vec<&mut Tile> = behind.collect();
             if behind.iter().all(|tile| tile.newest <= frame) {
                 round.frame = frame;
@@ -226,7 +240,7 @@ impl Rounds {
             }
             self.streak = 0;
             let further = (self.margin * 2 + 1).min(MARGIN_MAX);
-            round.frame = ahead + (further - self.margin);
+            round.frame = ahead.saturating_add(further - self.margin);
             round.since = None;
             self.margin = further;
             for tile in &mut self.tiles {
@@ -251,15 +265,21 @@ impl Rounds {
 
     /// A frame that no feed should have reached when it gets the request.
     fn ahead(&self) -> u64 {
-        let newest = self.tiles.iter().map(|tile| tile.newest).max();
-        newest.unwrap_or(0).saturating_add(1 + self.margin)
+        self.newest().saturating_add(1 + self.margin)
     }
 
-    fn start_over(&mut self) {
-        self.round = None;
-        for tile in &mut self.tiles {
-            (tile.pending, tile.behind) = (None, 0);
-        }
+    /// The newest frame that a tile has seen, except those too far ahead of the others. Where half
+    /// of the tiles are far ahead of the other half, the latter are right: a frame that all have
+    /// passed is shown at once, and one that is far away never.
+    fn newest(&self) -> u64 {
+        let members = self.tiles.iter().filter(|tile| tile.is_member());
+        let awaited = members.filter(|tile| tile.is_awaited());
+        let mut all: Vec<u64> = awaited.map(|tile| tile.newest).collect();
+        all.sort_unstable();
+        let middle = all.len().saturating_sub(1) / 2;
+        let most = all.get(middle).map_or(0, |n| n.saturating_add(LEAD_MAX));
+        let near = all.into_iter().rev().find(|newest| *newest <= most);
+        near.unwrap_or(0)
     }
 }
 
@@ -290,6 +310,7 @@ impl Tile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_fuzzing::Random;
 
     const TILE_TIMEOUT: Duration = Duration::from_secs(1);
     const FORM: Form = Form {
@@ -492,5 +513,90 @@ mod tests {
         assert_eq!(rounds.advance(now, true)[0].1.frame, 502);
         rounds.seen(0, 3);
         assert_eq!(rounds.advance(now, true)[0].1.frame, 5);
+    }
+
+    #[test]
+    fn a_feed_that_claims_any_frame_does_not_stop_the_others() {
+        for hostile in [0, 1, 2] {
+            let (mut rounds, now) = (wall(3), Instant::now());
+            let honest = || (0..3).filter(|tile| *tile != hostile);
+            for frame in (4..100).step_by(3) {
+                rounds.seen(hostile, u64::MAX);
+                for (tile, ask) in rounds.advance(now, true) {
+                    assert!(tile == hostile || ask.frame <= frame, "{ask:?}");
+                }
+                if frame % 2 == 0 {
+                    answer(&mut rounds, hostile, u64::MAX);
+                    rounds.advance(now, true);
+                }
+                honest().for_each(|tile| answer(&mut rounds, tile, frame));
+                rounds.advance(now, true);
+                assert!(honest().all(|tile| frames(&rounds)[tile] == frame));
+            }
+        }
+        // Alone, it is believed, as far as numbers go.
+        let mut rounds = wall(1);
+        rounds.seen(0, u64::MAX);
+        let asks = rounds.advance(Instant::now(), true);
+        assert_eq!(asks[0].1.frame, u64::MAX);
+    }
+
+    /// Whatever one feed sends, the others are shown again and again.
+    #[test]
+    fn a_feed_that_does_anything_does_not_stop_the_others() {
+        const STEP: Duration = Duration::from_millis(16);
+        const FRAMES_UNSEEN_MAX: u64 = 320;
+        for seed in 0..90 {
+            let tiles = 2 + seed as usize % 3;
+            let mut random = Random::new(seed);
+            let (mut rounds, mut now) = (wall(tiles), Instant::now());
+            let hostile = random.below(tiles as u64) as usize;
+            let does = random.below(1 << 5);
+            let mut asked = vec![None; tiles];
+            for frame in 2..2000 {
+                now += STEP;
+                for _ in 0..random.below(4) {
+                    let newest = match random.below(5) {
+                        0 => u64::MAX,
+                        1 => 1,
+                        2 => frame + 60,
+                        3 => frame.saturating_sub(random.below(100)).max(1),
+                        _ => 1 + random.below(2 * frame),
+                    };
+                    match random.below(5) {
+                        action if does >> action & 1 == 0 => {}
+                        0 => rounds.join(hostile),
+                        1 => rounds.leave(hostile),
+                        2 => answer(&mut rounds, hostile, newest),
+                        _ => rounds.seen(hostile, newest),
+                    }
+                    asked_by(&mut rounds, now, &mut asked);
+                }
+                for tile in (0..tiles).filter(|tile| *tile != hostile) {
+                    if frame % 60 == 0 {
+                        rounds.seen(tile, frame);
+                    }
+                    if asked[tile]
+                        .take_if(|ask: &mut Ask| ask.frame <= frame)
+                        .is_some()
+                    {
+                        answer(&mut rounds, tile, frame);
+                    }
+                    asked_by(&mut rounds, now, &mut asked);
+                    let unseen = frame - frames(&rounds)[tile];
+                    let why = format!("{seed}: {hostile} of {tiles} does {does:#b}");
+                    assert!(
+                        unseen < FRAMES_UNSEEN_MAX,
+                        "{why}: {unseen} unseen at {frame}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn asked_by(rounds: &mut Rounds, now: Instant, asked: &mut [Option<Ask>]) {
+        for (tile, ask) in rounds.advance(now, true) {
+            asked[tile] = Some(ask);
+        }
     }
 }

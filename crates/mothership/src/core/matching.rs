@@ -1,6 +1,6 @@
 //! Which servers could draw for a client, or why none can.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
@@ -27,6 +27,17 @@ struct Reached<'a> {
     transport: TransportKind,
     address: String,
 }
+
+/// The names of servers that may draw the tiles of a client.
+pub(super) struct Candidates {
+    /// Those that render what its others do, and meet its needs.
+    fitting: BTreeSet<String>,
+    /// By tile, those of the configuration.
+    configured: Vec<String>,
+}
+
+/// How many missing extensions are named.
+const MISSING_NAMED_MAX: usize = 8;
 
 impl Core {
     pub(super) fn judge(&self, request: &Request) -> Verdict {
@@ -85,37 +96,52 @@ impl Core {
         format!("there is no wall called {name}; the configuration has {all}")
     }
 
+    /// The servers that may draw a client's tiles, for all calls of [`Core::successor`]: the
+    /// comparison with its needs takes time.
+    pub(super) fn candidates(&self, client: &Client) -> Candidates {
+        let fits = |server: &&Server| {
+            let offer = &server.hello.offer;
+            client.standing.is_drawn_by(offer) && offer.meets(&client.request.needs).is_ok()
+        };
+        let fitting = self.servers.values().filter(fits);
+        Candidates {
+            fitting: fitting.map(|server| server.hello.name.clone()).collect(),
+            configured: match &client.request.wanted {
+                Wanted::Walls(names) => self.plan(names).map_or(Vec::new(), |plan| plan.servers),
+                Wanted::Grids(_) | Wanted::Single(_) => Vec::new(),
+            },
+        }
+    }
+
     /// The new server for a tile that has no renderer, if it differs from the last one. This is the
     /// server of the same name, which now has another address. If that one is not connected or is
     /// unfit, it is the server of the configuration, or one that renders the same and belongs to no
     /// configured wall.
-    pub(super) fn successor(&self, client: &Client, tile: usize) -> Option<End> {
+    pub(super) fn successor(
+        &self,
+        client: &Client,
+        tile: u32,
+        candidates: &Candidates,
+    ) -> Option<End> {
+        let number = tile as usize;
         let Standing::Matched(matched) = &client.standing else {
             return None;
         };
-        let lost = matched.ends.get(tile)?;
+        let lost = matched.ends.get(number)?;
         let end = |server: &Server| {
             let (transport, address) = self.route_to(server, &client.request).ok()?;
             Some(end_at(server, transport, address))
         };
-        let is_unfit = |server: &Server| {
-            let mut unfit = client.unfit.iter();
-            unfit.any(|(of, name)| *of as usize == tile && *name == server.hello.name)
-        };
         let fits = |server: &&Server| {
-            let offer = &server.hello.offer;
-            (&offer.renderer, &offer.version) == (&matched.renderer, &matched.version)
-                && offer.meets(&client.request.needs).is_ok()
-                && !is_unfit(server)
+            let name = &server.hello.name;
+            candidates.fitting.contains(name) && !client.unfit.contains(&(tile, name.clone()))
         };
         if let Some(same) = self.servers.get(&lost.server).filter(fits) {
             return end(same).filter(|end| end != lost);
         }
         let has_room = |server: &&Server| fits(server) && self.free(server) > 0;
-        let own = self.configured(client, tile);
-        let own = own
-            .and_then(|name| self.servers.get(&name))
-            .filter(has_room);
+        let own = candidates.configured.get(number);
+        let own = own.and_then(|name| self.servers.get(name)).filter(has_room);
         if let Some(end) = own.and_then(end) {
             return Some(end);
         }
@@ -128,14 +154,6 @@ impl Core {
         let reached = spare.filter_map(|server| Some((self.free(server), end(server)?)));
         let (_, end) = reached.max_by_key(|(free, _)| *free)?;
         Some(end)
-    }
-
-    /// The server that the configuration has for a tile of a client's wall.
-    fn configured(&self, client: &Client, tile: usize) -> Option<String> {
-        match &client.request.wanted {
-            Wanted::Walls(names) => self.plan(names).ok()?.servers.get(tile).cloned(),
-            Wanted::Grids(_) | Wanted::Single(_) => None,
-        }
     }
 
     /// A wall whose tiles each have their server.
@@ -320,19 +338,28 @@ impl Core {
         }
     }
 
+    /// Counts the sessions that clients have with each server. To be called whenever that may have
+    /// changed, before [`Core::free`].
+    pub(super) fn count_promised(&mut self) {
+        for server in self.servers.values_mut() {
+            server.promised = 0;
+        }
+        for client in self.clients.values() {
+            let Standing::Matched(matched) = &client.standing else {
+                continue;
+            };
+            for end in &matched.ends {
+                if let Some(server) = self.servers.get_mut(&end.server) {
+                    server.promised += 1;
+                }
+            }
+        }
+    }
+
     /// Sessions that a server could take on.
     fn free(&self, server: &Server) -> u32 {
-        let promised = self
-            .clients
-            .values()
-            .filter_map(|client| match &client.standing {
-                Standing::Matched(matched) => Some(matched),
-                Standing::Waiting(_) => None,
-            });
-        let ends = promised.flat_map(|matched| &matched.ends);
-        let promised = ends.filter(|end| end.server == server.hello.name).count();
         // Others come without us.
-        let busy = promised.max(server.sessions.len());
+        let busy = server.promised.max(server.sessions.len());
         let busy = u32::try_from(busy).unwrap_or(u32::MAX);
         server.hello.sessions.saturating_sub(busy)
     }
@@ -480,6 +507,18 @@ fn end_at(server: &Server, transport: TransportKind, address: String) -> End {
     }
 }
 
+impl Standing {
+    /// Whether a server renders what those of a client do.
+    fn is_drawn_by(&self, offer: &Offer) -> bool {
+        match self {
+            Standing::Matched(matched) => {
+                (&offer.renderer, &offer.version) == (&matched.renderer, &matched.version)
+            }
+            Standing::Waiting(_) => false,
+        }
+    }
+}
+
 impl Whereabouts {
     /// Whether sockets and memory of one are open to the other.
     fn is_near(&self, other: &Whereabouts) -> bool {
@@ -519,7 +558,7 @@ impl Offer {
 }
 
 impl Profile {
-    /// Or what it has less of.
+    /// Or what it has less of. Its extensions are sorted.
     fn meets(&self, needs: &Needs) -> Result<(), String> {
         if self.version < needs.version {
             let ((major, minor), (least, last)) = (self.version, needs.version);
@@ -528,15 +567,21 @@ impl Profile {
                 "{api} {major}.{minor}, and {least}.{last} is needed"
             ));
         }
-        let missing: Vec<&str> = needs
-            .extensions
-            .iter()
-            .filter(|wanted| !self.extensions.contains(wanted))
-            .map(String::as_str)
-            .collect();
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(format!("no {}", missing.join(", "))),
+        let mut offered = self.extensions.iter().peekable();
+        let is_missing = |wanted: &&String| {
+            while offered.next_if(|has| has < wanted).is_some() {}
+            offered.peek() != Some(wanted)
+        };
+        let mut missing = needs.extensions.iter().filter(is_missing);
+        let named = missing.by_ref().take(MISSING_NAMED_MAX);
+        let named: Vec<&str> = named.map(String::as_str).collect();
+        match (named.is_empty(), missing.count()) {
+            (true, _) => Ok(()),
+            (false, 0) => Err(format!("no {}", named.join(", "))),
+            (false, more) => Err(format!(
+                "no {} and {more} other extensions",
+                named.join(", ")
+            )),
         }
     }
 }

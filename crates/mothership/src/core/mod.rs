@@ -13,7 +13,7 @@ use mgn_wire::failover::DisplayPhase;
 
 use crate::config::{Config, WallPlan};
 use crate::protocol::{
-    has_tile, Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership,
+    has_tile, Drawn, End, FromMothership, Hello, Matched, Request, Session, ToMothership,
 };
 use crate::report::Rate;
 use matching::Verdict;
@@ -70,6 +70,8 @@ struct Server {
     hello: Hello,
     since: Duration,
     sessions: BTreeMap<u64, (Session, Meter)>,
+    /// Sessions that clients have with it as far as the mothership knows.
+    promised: usize,
 }
 
 #[derive(Debug)]
@@ -307,6 +309,7 @@ impl Core {
             hello,
             since: now,
             sessions: BTreeMap::new(),
+            promised: 0,
         };
         self.servers.insert(name.clone(), server);
         self.output
@@ -387,7 +390,8 @@ impl Core {
     /// servers once; the caller need not call it before [`Core::poll_output`].
     pub fn serve(&mut self) {
         if mem::take(&mut self.is_due) {
-            while self.serve_once() || self.fill_once() {}
+            self.count_promised();
+            while self.serve_once() || self.fill() {}
         }
     }
 
@@ -413,6 +417,7 @@ impl Core {
                     client.standing = Standing::Matched(matched.clone());
                     let message = FromMothership::Matched(matched);
                     self.output.push_back(Output::Send(conn, message));
+                    self.count_promised();
                 }
                 Verdict::Wait(why) => match &mut client.standing {
                     Standing::Waiting(told) if *told != why => {
@@ -436,35 +441,41 @@ impl Core {
         is_matched
     }
 
-    /// Whether a server was found for a tile that has no renderer.
-    fn fill_once(&mut self) -> bool {
-        let mut holes = self.clients.iter().flat_map(|(n, client)| {
-            let holes = (0..u64::BITS).filter(|tile| has_tile(client.holes, *tile));
-            holes.map(move |tile| (*n, client, tile as usize))
-        });
-        let found = holes.find_map(|(n, client, tile)| {
-            let end = self.successor(client, tile)?;
-            Some((n, tile, end))
-        });
-        let Some((n, tile, end)) = found else {
-            return false;
-        };
-        let Some(client) = self.clients.get_mut(&n) else {
-            return false;
+    /// Finds servers for tiles that have no renderer. Whether there was one.
+    fn fill(&mut self) -> bool {
+        let mut is_filled = false;
+        let holes = self.clients.iter().filter(|(_, client)| client.holes != 0);
+        let holes: Vec<(u64, u64)> = holes.map(|(n, client)| (*n, client.holes)).collect();
+        for (n, holes) in holes {
+            let candidates = self.candidates(&self.clients[&n]);
+            for tile in (0..u64::BITS).filter(|tile| has_tile(holes, *tile)) {
+                let end = self.successor(&self.clients[&n], tile, &candidates);
+                if let Some(end) = end {
+                    self.replace(n, tile, end);
+                    is_filled = true;
+                }
+            }
+        }
+        is_filled
+    }
+
+    /// Another server is to draw a client's tile.
+    fn replace(&mut self, client: u64, tile: u32, end: End) {
+        let Some(client) = self.clients.get_mut(&client) else {
+            return;
         };
         let Standing::Matched(matched) = &mut client.standing else {
-            return false;
+            return;
         };
         tracing::info!(
             "a tile of {} is drawn by the server {} from now on",
             client.request.program,
             end.server
         );
-        matched.ends[tile] = end.clone();
-        let tile = tile as u32;
+        matched.ends[tile as usize] = end.clone();
         let message = FromMothership::Instead { tile, end };
         self.output.push_back(Output::Send(client.conn, message));
-        true
+        self.count_promised();
     }
 
     fn refuse(&mut self, conn: Conn, why: String) {
@@ -513,7 +524,8 @@ impl Meter {
     }
 }
 
-/// Removes from a server's text about itself all characters to which terminals could react.
+/// Removes from a server's text about itself all characters to which terminals could react, and
+/// sorts its extensions.
 fn clean(hello: &mut Hello) {
     let Hello {
         whereabouts,
@@ -527,6 +539,9 @@ fn clean(hello: &mut Hello) {
         &mut offer.version,
     ]) {
         *text = printable(text);
+    }
+    for profile in &mut offer.profiles {
+        profile.extensions.sort_unstable();
     }
 }
 

@@ -192,8 +192,14 @@ fn what_can_never_be_is_said_at_once() {
     ask(
         4,
         desk(),
-        &|r| r.needs.extensions = vec!["GL_B".into(), "GL_C".into()],
+        &|r| r.needs.extensions = ["GL_B".into(), "GL_C".into()].into(),
         "has no GL_C",
+    );
+    ask(
+        11,
+        desk(),
+        &|r| r.needs.extensions = (100..200).map(|n| format!("GL_{n}")).collect(),
+        "no GL_100, GL_101, GL_102, GL_103, GL_104, GL_105, GL_106, GL_107 and 92 other extensions",
     );
     ask(
         5,
@@ -222,11 +228,30 @@ fn what_can_never_be_is_said_at_once() {
     refuses(&mut core, 1, "ask for a grid");
 }
 
+/// Servers name their extensions in any order.
+#[test]
+fn extensions_are_found() {
+    let mut core = Core::new(&Config::default());
+    let mut hello = hello("a");
+    hello.offer.profiles[0].extensions = ["GL_D", "GL_B", "GL_C", "GL_A"].map(String::from).into();
+    server_comes(&mut core, 1, hello);
+    for (conn, wanted) in (2..).zip(["GL_A,GL_D", "GL_B", "GL_A,GL_B,GL_C,GL_D"]) {
+        let mut request = request(Wanted::Single(None));
+        request.needs = wanted.parse().unwrap();
+        client_comes(&mut core, conn, request);
+        matches(&mut core, conn);
+    }
+    let mut request = request(Wanted::Single(None));
+    request.needs = "gl=4.5,GL_A,GL_AA,GL_E".parse().unwrap();
+    client_comes(&mut core, 9, request);
+    refuses(&mut core, 9, "has no GL_AA, GL_E");
+}
+
 #[test]
 fn needs_are_read() {
     let needs: Needs = "es=3.2,GL_A,max_texture_size=8192,GL_B".parse().unwrap();
     assert_eq!((needs.api, needs.version), (Some(Api::Es), (3, 2)));
-    assert_eq!(needs.extensions, ["GL_A", "GL_B"]);
+    assert!(needs.extensions.iter().eq(["GL_A", "GL_B"]));
     assert_eq!(needs.limits["max_texture_size"], 8192);
     for wrong in [
         "",

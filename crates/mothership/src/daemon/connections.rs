@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mgn_fabric::admission::Refusals;
-use mgn_fabric::{Access, Caller, Incoming, Listener};
+use mgn_fabric::{Access, Caller, Incoming, Listener, Role};
 
 use super::Event;
 use crate::core::Conn;
@@ -29,7 +29,41 @@ const FAREWELL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The open connections, by their numbers.
 pub(super) struct Connections {
     all: BTreeMap<Conn, Connection>,
+    slots: Slots,
     refusals: Refusals,
+}
+
+/// The connections that have a thread and a socket, also those that are being closed.
+#[derive(Clone, Default)]
+struct Slots(Arc<Mutex<BTreeMap<Conn, Caller>>>);
+
+impl Slots {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Conn, Caller>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of one connection.
+struct ConnectionSlot {
+    slots: Slots,
+    conn: Conn,
+}
+
+impl ConnectionSlot {
+    /// A place for a caller's connection, or the reason why there is none.
+    fn take(slots: &Slots, conn: Conn, caller: Caller) -> Result<ConnectionSlot, String> {
+        let mut taken = slots.lock();
+        caller.may_enter("the mothership", CONNECTIONS_MAX, taken.values())?;
+        taken.insert(conn, caller);
+        let slots = slots.clone();
+        Ok(ConnectionSlot { slots, conn })
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.slots.lock().remove(&self.conn);
+    }
 }
 
 struct Connection {
@@ -42,6 +76,7 @@ impl Default for Connections {
     fn default() -> Connections {
         Connections {
             all: BTreeMap::new(),
+            slots: Slots::default(),
             refusals: Refusals::of("connections that were refused"),
         }
     }
@@ -58,24 +93,24 @@ impl Connections {
             incoming.refuse(why);
             return false;
         }
-        let others = self.all.values().map(|connection| &connection.caller);
-        if let Err(why) = caller.may_enter("the mothership", CONNECTIONS_MAX, others) {
-            self.refuse(&caller, &why);
-            incoming.refuse(&why);
-            return false;
-        }
+        let slot = match ConnectionSlot::take(&self.slots, conn, caller.clone()) {
+            Ok(slot) => slot,
+            Err(why) => {
+                self.refuse(&caller, &why);
+                incoming.refuse(&why);
+                return false;
+            }
+        };
         let (outbox, inbox) = std::sync::mpsc::sync_channel(QUEUE);
         let is_closed = Arc::new(AtomicBool::new(false));
         let (closed, events) = (is_closed.clone(), events.clone());
         let spawned = thread::Builder::new()
             .name("connection".into())
             .spawn(move || {
-                let event = match serve(conn, incoming, inbox, &closed, &events) {
-                    Ok(why) => Event::Leaves(conn, why),
-                    Err(why) => Event::Misbehaves(conn, why),
-                };
+                let why = serve(conn, incoming, inbox, &closed, &events);
                 // If the mothership has ended, the events have no receiver.
-                let _ = events.send(event);
+                let _ = events.send(Event::Leaves(conn, why));
+                drop(slot);
             });
         if let Err(error) = spawned {
             let why = format!("cannot start a thread for it: {error}");
@@ -155,19 +190,21 @@ impl Connections {
 }
 
 /// Hears one connection until it ends, and says why it did.
-///
-/// # Errors
-/// What was wrong with what it has sent.
 fn serve(
     conn: Conn,
     incoming: Incoming,
     inbox: Receiver<FromMothership>,
     is_closed: &AtomicBool,
     events: &SyncSender<Event>,
-) -> Result<String, String> {
-    let connection = match incoming.accept(&[], &link::sizes()) {
+) -> String {
+    let may_serve = incoming.caller().require(Role::Server, "register a server");
+    let message_max = match may_serve {
+        Ok(()) => protocol::MESSAGE_MAX,
+        Err(_) => protocol::CLIENT_MESSAGE_MAX,
+    };
+    let connection = match incoming.accept(&[], &link::sizes(message_max)) {
         Ok(connection) => connection,
-        Err(error) => return Ok(error.to_string()),
+        Err(error) => return error.to_string(),
     };
     let (sender, mut receiver) = connection.split();
     let sender = Arc::new(sender);
@@ -181,7 +218,7 @@ fn serve(
         }
     };
     if let Err(error) = thread::Builder::new().name("telling".into()).spawn(tell) {
-        return Ok(error.to_string());
+        return error.to_string();
     }
     let why = receive(conn, &mut receiver, is_closed, events);
     // What was sent last is to arrive, but an end that does not read it must not keep a thread and
@@ -198,31 +235,29 @@ fn serve(
 }
 
 /// Receives messages until the connection ends, and says why it did.
-///
-/// # Errors
-/// What was wrong with what it has sent.
 fn receive(
     conn: Conn,
     receiver: &mut mgn_fabric::Receiver,
     is_closed: &AtomicBool,
     events: &SyncSender<Event>,
-) -> Result<String, String> {
-    loop {
-        match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
-            Ok(None) if is_closed.load(Ordering::Relaxed) => return Ok("it was closed".into()),
-            Ok(None) => {}
-            Ok(Some(message)) => match protocol::decode::<ToMothership>(&message.to_vec()) {
-                Some(message) => {
-                    if events.send(Event::Hears(conn, message)).is_err() {
-                        return Ok("the mothership ends".into());
-                    }
-                }
-                None => return Err("it sent an invalid message".into()),
-            },
-            Err(mgn_fabric::Error::Closed(_)) => return Ok("its connection has ended".into()),
-            Err(error) => return Ok(error.to_string()),
+) -> String {
+    // A connection that is closed does not stay for as long as the other end sends something.
+    while !is_closed.load(Ordering::Relaxed) {
+        let message = match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
+            Ok(None) => continue,
+            Ok(Some(message)) => message.to_vec(),
+            Err(mgn_fabric::Error::Closed(_)) => return "its connection has ended".into(),
+            Err(error) => return error.to_string(),
+        };
+        let event = match ToMothership::decode(&message) {
+            Ok(message) => Event::Hears(conn, message),
+            Err(why) => Event::Misbehaves(conn, why.to_string()),
+        };
+        if events.send(event).is_err() {
+            return "the mothership ends".into();
         }
     }
+    "it was closed".into()
 }
 
 /// Accepts all connections of a listener, until `stop`.
@@ -297,6 +332,35 @@ mod tests {
             ends();
         }
         count
+    }
+
+    /// Until the thread of a closed connection has ended, which is after its last event, the
+    /// connection counts.
+    #[test]
+    fn a_closed_connection_counts_until_its_thread_has_ended() {
+        let address = Address::Unix(
+            std::env::temp_dir().join(format!("mgn-connections-slot-{}", std::process::id())),
+        );
+        let listener = Listener::bind(&address, None).unwrap();
+        let (events, seen) = std::sync::mpsc::sync_channel(0);
+        let mut connections = Connections::default();
+        let opening = protocol::encode(&Opening {
+            version: protocol::VERSION,
+        });
+        let client = thread::spawn(move || {
+            mgn_fabric::connect(&address, Transport::Unix, None, &opening, TIMEOUT).unwrap()
+        });
+        assert!(connections.add(Conn(1), listener.accept().unwrap(), &events));
+        let (_sender, mut receiver) = client.join().unwrap().0.split();
+        connections.close(Conn(1));
+        assert!(receiver.recv(Some(TIMEOUT)).is_err(), "it is closed");
+        assert_eq!(connections.slots.lock().len(), 1);
+        seen.recv_timeout(TIMEOUT).unwrap();
+        let limit = Instant::now() + TIMEOUT;
+        while !connections.slots.lock().is_empty() {
+            assert!(Instant::now() < limit, "it counts forever");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     #[test]

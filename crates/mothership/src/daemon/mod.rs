@@ -187,7 +187,7 @@ impl Daemon {
                 }
             }
             // A connection that was closed may have sent more before it noticed.
-            Event::Hears(conn, _) if !self.connections.has(conn) => {}
+            Event::Hears(conn, _) | Event::Misbehaves(conn, _) if !self.connections.has(conn) => {}
             Event::Hears(conn, message) => match message {
                 message if self.is_forbidden(conn, &message) => {}
                 ToMothership::Status => {
@@ -201,7 +201,11 @@ impl Daemon {
                 self.connections.close(conn);
                 self.core.leaves(conn, &why);
             }
-            Event::Misbehaves(conn, why) => self.turn_away(conn, &why),
+            Event::Misbehaves(conn, why) => {
+                let answer = FromMothership::Refused(why.clone());
+                self.connections.send(conn, answer);
+                self.turn_away(conn, &why);
+            }
             Event::Signal(SIGINT) => self.stop("it was interrupted"),
             Event::Signal(_) => {
                 tracing::info!("the mothership is ending; its servers continue for a while");
