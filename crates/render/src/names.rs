@@ -152,6 +152,9 @@ pub struct Shared {
     tables: [Table; SHARED],
     /// Whether a display list was compiled that changes what is drawn to or read.
     pub lists_switch_buffers: bool,
+    /// Whether one was compiled that sets the divisor of an attribute, which moves the attribute
+    /// to another binding point.
+    pub lists_divide: bool,
     /// Whether one was compiled that may set scissor boxes.
     pub lists_scissor: bool,
     pub split_lists: SplitLists,

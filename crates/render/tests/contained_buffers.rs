@@ -187,27 +187,33 @@ const ATTACKS: [(&str, Attack); 13] = [
             );
         });
     }),
-    ("several, with more bits than the driver keeps", |s, target, offset| {
-        let (names, offsets) = ([VICTIM, VICTIM], [offset + (1 << 32); 2]);
-        let sizes = [1 << 30; 2];
-        s.encode(|e| unsafe {
-            fill(e, GL_ARRAY_BUFFER, 256);
-            e.gl_bind_buffers_range(
-                target,
-                1,
-                2,
-                (names.as_ptr(), 2),
-                (offsets.as_ptr(), 2),
-                (sizes.as_ptr(), 2),
-            );
-        });
-    }),
-    ("one, with more bits than the driver keeps", |s, target, offset| {
-        s.encode(|e| unsafe {
-            fill(e, GL_ARRAY_BUFFER, 256);
-            e.gl_bind_buffer_range(target, 1, VICTIM, offset + (1 << 32), 1 << 30);
-        });
-    }),
+    (
+        "several, with more bits than the driver keeps",
+        |s, target, offset| {
+            let (names, offsets) = ([VICTIM, VICTIM], [offset + (1 << 32); 2]);
+            let sizes = [1 << 30; 2];
+            s.encode(|e| unsafe {
+                fill(e, GL_ARRAY_BUFFER, 256);
+                e.gl_bind_buffers_range(
+                    target,
+                    1,
+                    2,
+                    (names.as_ptr(), 2),
+                    (offsets.as_ptr(), 2),
+                    (sizes.as_ptr(), 2),
+                );
+            });
+        },
+    ),
+    (
+        "one, with more bits than the driver keeps",
+        |s, target, offset| {
+            s.encode(|e| unsafe {
+                fill(e, GL_ARRAY_BUFFER, 256);
+                e.gl_bind_buffer_range(target, 1, VICTIM, offset + (1 << 32), 1 << 30);
+            });
+        },
+    ),
     ("some of several are refused", |s, target, offset| {
         let (names, offsets, sizes) = ([VICTIM, VICTIM], [offset, 1], [1 << 30, -1]);
         s.encode(|e| unsafe {

@@ -4,11 +4,11 @@
 use crate::answers::gone;
 use crate::broker::{Broker, Connector};
 use crate::watchdog::Activity;
-use mgn_fabric::{Address, Error, Receiver};
+use mgn_fabric::{printable, Address, Error, Receiver};
 use mgn_present::{scale, FileFormat, GenlockedHead, Head, Picture, Saver};
 use mgn_sys::clock::monotonic;
 use mgn_viewer::{Counters, Feed};
-use mgn_wall::{Rect, Target, Wall};
+use mgn_wall::{Rect, Target, Tile, Wall};
 use mgn_wire::frames::{Clocks, Header, Instruction, Kind, Release};
 use mgn_wire::hello::Shown;
 use mgn_wire::Fault;
@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const KEPT_MAX: usize = 4;
 /// No tile is shown in more places.
 pub(crate) const TARGETS_MAX: usize = 16;
+/// The bytes of a tile's name, which may become the name of a folder.
+const NAME_MAX: usize = 255;
 /// No tile that is shown larger or smaller has more pixels.
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
@@ -75,6 +77,30 @@ impl Permission<'_> {
 /// Whether programs from anywhere may have a tile shown at `target`.
 fn is_allowed(target: &Target, allowed: &[Target]) -> bool {
     matches!(target, Target::Program) || allowed.iter().any(|allowed| allowed.is_at(target))
+}
+
+/// The tile that a server shows.
+///
+/// # Errors
+/// One sentence for the program's user if it cannot be shown anywhere.
+pub(crate) fn own_tile(wall: &Wall) -> Result<&Tile, String> {
+    wall.check().map_err(|error| error.to_string())?;
+    let [own] = &wall.tiles[..] else {
+        return Err("a server shows one tile of a wall".into());
+    };
+    let name = &own.name;
+    if name.len() > NAME_MAX {
+        return Err(format!(
+            "the tile {}... has a name of more than {NAME_MAX} bytes",
+            printable(name, 20)
+        ));
+    }
+    if own.present.len() > TARGETS_MAX {
+        return Err(format!(
+            "the tile {name} is to be shown at more than {TARGETS_MAX} places"
+        ));
+    }
+    Ok(own)
 }
 
 /// Where pictures of the tile of that name are saved below `folder`; none if that is no place for
@@ -319,22 +345,14 @@ impl Screens {
         permission: &Permission<'_>,
         connector: &Connector,
     ) -> Result<Screens, String> {
-        wall.check().map_err(|error| error.to_string())?;
+        let own = own_tile(&wall)?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
         let mut feeds = Vec::new();
-        let [own] = &wall.tiles[..] else {
-            return Err("a server shows one tile of a wall".into());
-        };
         permission.check(&wall)?;
         let name = &own.name;
         let rect = own.rect;
         if wall.scaled(own).is_some() && rect.area() > PIXELS_MAX {
             return Err(format!("the tile {name} is too large to be shown"));
-        }
-        if own.present.len() > TARGETS_MAX {
-            return Err(format!(
-                "the tile {name} is to be shown at more than {TARGETS_MAX} places"
-            ));
         }
         for (target, number) in own.present.iter().zip(0..) {
             let failed = |error| format!("the tile {name} cannot be shown: {error}");

@@ -239,6 +239,15 @@ pub struct Array {
     pub offset: u64,
 }
 
+/// The number of components of arrays that always have the same one.
+fn fixed_size(attribute: u8) -> Option<u32> {
+    match attribute {
+        attr::NORMAL => Some(3),
+        attr::FOG | attr::INDEX | attr::EDGE_FLAG | attr::POINT_SIZE => Some(1),
+        _ => None,
+    }
+}
+
 impl Array {
     pub fn encode(&self) -> [u32; ARRAY_WORDS] {
         [
@@ -276,7 +285,11 @@ impl Array {
             buffer: words[7],
             offset: u64::from(words[8]) | u64::from(words[9]) << 32,
         };
-        if array.stride > i32::MAX as u32 || array.element_bytes().is_none() {
+        // What the driver takes no number for. It would read more than is counted here.
+        let is_divided = array.divisor != 0 && array.attribute < attr::GENERIC;
+        let is_sized = fixed_size(array.attribute).is_none_or(|size| size == array.size);
+        let is_known = array.stride <= i32::MAX as u32 && array.element_bytes().is_some();
+        if is_divided || !is_sized || !is_known {
             return Err(bad());
         }
         Ok(array)

@@ -250,8 +250,7 @@ impl Renderer {
         let listed = indices.filter(|_| number > 0 && self.compiles());
         let span = listed.map(|i| match indices_here {
             Some(indices) => {
-                let restart = self.restart().map(|restart| restart as u32);
-                let (least, most) = index_range(i.type_, indices, restart);
+                let (least, most) = index_range(i.type_, indices, self.restart_index(i.type_));
                 let base = i64::from(i.base_vertex);
                 Span::Between(least.saturating_add(base), most.saturating_add(base))
             }
@@ -274,8 +273,8 @@ impl Renderer {
         }
     }
 
-    /// The index that starts a new primitive, if any does.
-    fn restart_index(&self, type_: u32) -> Option<u32> {
+    /// The index that starts a new primitive in draws, if any does.
+    pub(super) fn restart_index(&self, type_: u32) -> Option<u32> {
         let cx = self.cx.as_deref()?;
         let (fixed, free) = (cx.has_fixed_restart, cx.has_restart);
         // SAFETY: the context is current and knows the capabilities that are asked for.

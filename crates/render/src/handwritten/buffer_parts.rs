@@ -213,7 +213,11 @@ impl Renderer {
             let is_bound = is == buffer && [offset, i64::from(offset as i32)].contains(&from);
             if is == 0 && (buffer == 0 || !failed) {
                 self.forget_part(point);
-            } else if if failed { self.is_nameless(point) } else { !is_bound } {
+            } else if if failed {
+                self.is_nameless(point)
+            } else {
+                !is_bound
+            } {
                 // The buffer that is bound now may be either of two of this name, or its part is
                 // not known.
                 self.unbind(point)?;

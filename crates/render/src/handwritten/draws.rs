@@ -246,16 +246,27 @@ impl Renderer {
 }
 
 impl Renderer {
+    /// Draws as many vertices as transform feedback has captured. The context is current, and
+    /// arrays that lie nowhere are hidden.
+    ///
+    /// A list would draw what has been captured, and the arrays that there are, when it is called.
+    /// Nobody can check these now, so such a draw does not get into lists.
+    fn draw_captured(&mut self, draw: impl FnOnce(&Renderer)) -> Result<(), Fault> {
+        if self.compiles() {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
+        self.draw_from_buffers(Reads::Nothing, &[], draw)
+    }
+
     pub(crate) fn handwritten_gl_draw_transform_feedback(
         &mut self,
         mode: u32,
         id: u32,
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
-        // SAFETY: the context is current, and arrays that lie nowhere are hidden.
-        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
-            (r.gl.glDrawTransformFeedback)(mode, id)
-        })
+        // SAFETY: as `draw_captured` promises.
+        self.draw_captured(|r| unsafe { (r.gl.glDrawTransformFeedback)(mode, id) })
     }
 
     pub(crate) fn handwritten_gl_draw_transform_feedback_instanced(
@@ -265,8 +276,8 @@ impl Renderer {
         instances: i32,
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
-        // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
+        // SAFETY: as `draw_captured` promises.
+        self.draw_captured(|r| unsafe {
             (r.gl.glDrawTransformFeedbackInstanced)(mode, id, instances)
         })
     }
@@ -278,10 +289,8 @@ impl Renderer {
         stream: u32,
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
-        // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
-            (r.gl.glDrawTransformFeedbackStream)(mode, id, stream)
-        })
+        // SAFETY: as `draw_captured` promises.
+        self.draw_captured(|r| unsafe { (r.gl.glDrawTransformFeedbackStream)(mode, id, stream) })
     }
 
     pub(crate) fn handwritten_gl_draw_transform_feedback_stream_instanced(
@@ -292,8 +301,8 @@ impl Renderer {
         instances: i32,
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
-        // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
+        // SAFETY: as `draw_captured` promises.
+        self.draw_captured(|r| unsafe {
             (r.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instances)
         })
     }

@@ -8,7 +8,7 @@ use super::vertex_arrays::has_array;
 use crate::context::Context;
 use crate::renderer::Renderer;
 use mgn_wire::draws::{attr, bytes_taken, Kind};
-use mgn_wire::sizes::image::draw_index_bytes;
+use mgn_wire::sizes::image::{attrib_bytes, draw_index_bytes};
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
@@ -99,6 +99,18 @@ impl Renderer {
             }
             return self.renders() || self.have_storage(&buffers);
         }
+        // Lists take as many elements of all arrays, whatever their divisors, and more bytes of
+        // packed ones than these have. Memory ends where others would end.
+        let is_short = |source: &Source| {
+            let has = attrib_bytes(source.size as u32, source.type_);
+            source.divisor != 0 || bytes_taken(source.type_, source.size) > has
+        };
+        if sources
+            .iter()
+            .any(|source| source.buffer == 0 && is_short(source))
+        {
+            return false;
+        }
         let places = in_buffers.map(|source| {
             let place = ArrayLayout {
                 buffer: source.buffer,
@@ -186,7 +198,7 @@ impl Renderer {
                 let Some(indices) = self.contents(buffer, offset, bytes) else {
                     return false;
                 };
-                let restart = elements.restart.map(|restart| restart as u32);
+                let restart = self.restart_index(type_);
                 let (least, most) = index_range(type_, &indices, restart);
                 let base = i64::from(base);
                 self.is_within(

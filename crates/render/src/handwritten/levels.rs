@@ -44,6 +44,16 @@ impl Of {
         values[0]
     }
 
+    /// The sides of the image of a level: a cube's has all faces, and the layers of an array of
+    /// rows are images.
+    fn packed(self, [width, height, depth]: [i128; 3]) -> [i128; 3] {
+        match self.target() {
+            GL_TEXTURE_CUBE_MAP => [width, height, 6],
+            GL_TEXTURE_1D_ARRAY => [width, 1, height],
+            _ => [width, height, depth],
+        }
+    }
+
     /// The target of the image: the cube's if it is all of its faces.
     fn target(self) -> u32 {
         match self {
@@ -194,9 +204,15 @@ impl Renderer {
                 ));
             };
             let to = self.pack_target(offset)?;
-            let is_there = |r: &mut Renderer| r.level_to_pack(wanted.of, wanted.level).is_some();
             let may_pack = match wanted.pixels {
-                Some(_) => is_there(self),
+                Some(pixels) => match self.level_to_pack(wanted.of, wanted.level) {
+                    Some(level) => {
+                        let all = wanted.of.packed(level);
+                        let sides = wanted.part.map_or(all, |part| part.map(i128::from));
+                        self.may_pack_upwards(offset, sides, pixels)
+                    }
+                    None => false,
+                },
                 None => self.may_pack_blocks(wanted.of, wanted.level, offset),
             };
             if may_pack {
@@ -378,9 +394,13 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver
-        // keeps.
-        unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
+        let sides = self.level_to_pack(Of::Target(target), level);
+        let sides = sides.map(|sides| Of::Target(target).packed(sides));
+        if sides.is_some_and(|sides| self.may_pack_upwards(offset, sides, (format, type_))) {
+            // SAFETY: the address is an offset into the bound pack buffer, within which the driver
+            // keeps.
+            unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
+        }
         Ok(())
     }
 

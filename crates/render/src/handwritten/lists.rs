@@ -130,6 +130,10 @@ impl Renderer {
     /// Lists may have changed what is drawn to and read, and may have begun a primitive.
     fn lists_called(&mut self) -> Result<(), Fault> {
         self.may_have_begun();
+        let divide = self.names.shared.lists_divide;
+        if let Some(cx) = self.cx.as_deref_mut().filter(|_| divide) {
+            cx.vertex_arrays.buffers_changed();
+        }
         if self.names.shared.lists_switch_buffers && self.has_no_primitive() {
             self.draw_buffers_restored()?;
         }

@@ -1,9 +1,10 @@
 //! Images on their way back to the client, in answers or into pixel buffer objects.
 
+use crate::context::Context;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use crate::surface::is_front;
-use mgn_wire::sizes::image::tight_image_bytes;
+use mgn_wire::sizes::image::{pixel_bytes, tight_image_bytes};
 use mgn_wire::{gl::*, Fault, Reply, LONG_MAX};
 use std::ffi::c_void;
 
@@ -140,7 +141,9 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        let refuses = self.refuses_to_read(format);
+        let sides = [width.into(), height.into(), 1];
+        let refuses =
+            self.refuses_to_read(format) || !self.may_pack_upwards(offset, sides, (format, type_));
         self.read_lent()?;
         if refuses {
             return self.return_lent();
@@ -184,6 +187,10 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
+        if self.packs_upwards() {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
         // SAFETY: as above.
         unsafe { (self.gl.glGetPolygonStipple)(to.cast()) };
         Ok(())
@@ -196,6 +203,10 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
+        if self.packs_upwards() {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
         // SAFETY: as above.
         unsafe {
             match type_ {
@@ -292,6 +303,60 @@ impl Renderer {
             nothing(reply, false);
         }
         Ok(())
+    }
+
+    /// Whether an image from `offset` on in the pack buffer, `sides` wide, high and deep, lies in
+    /// the buffer if its rows go from bottom to top. In this case Mesa only checks where the first
+    /// row begins and where the last one ends. Otherwise an error is raised.
+    pub(super) fn may_pack_upwards(
+        &mut self,
+        offset: u64,
+        sides: [i128; 3],
+        (format, type_): (u32, u32),
+    ) -> bool {
+        if !self.packs_upwards() {
+            return true;
+        }
+        let bytes = self.bytes_at(GL_PIXEL_PACK_BUFFER);
+        let Some(cx) = self.cx.as_deref() else {
+            return false;
+        };
+        let number = |pname| cx.pixel_store.number(pname);
+        let [width, height, depth] = sides;
+        let or = |pname, side| match number(pname) {
+            0 => side,
+            length => length,
+        };
+        let is_within = |pixel: usize, bytes: i64| {
+            let pixel = pixel as i128;
+            let alignment = number(GL_PACK_ALIGNMENT).max(1);
+            let row =
+                (or(GL_PACK_ROW_LENGTH, width) * pixel + alignment - 1) / alignment * alignment;
+            let image = or(GL_PACK_IMAGE_HEIGHT, height) * row;
+            let start = i128::from(offset)
+                + number(GL_PACK_SKIP_IMAGES) * image
+                + number(GL_PACK_SKIP_PIXELS) * pixel
+                - number(GL_PACK_SKIP_ROWS) * row;
+            let end =
+                start + (depth - 1).max(0) * image + (height - 1).max(0) * row + width * pixel;
+            start >= 0 && end <= i128::from(bytes)
+        };
+        let pixel = pixel_bytes(format, type_).zip(bytes);
+        let may = pixel.is_some_and(|(pixel, bytes)| is_within(pixel, bytes));
+        if !may {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        may
+    }
+
+    /// Whether rows of images go from bottom to top.
+    fn packs_upwards(&self) -> bool {
+        let is_set = |cx: &Context| {
+            [GL_PACK_INVERT_MESA, GL_PACK_REVERSE_ROW_ORDER_ANGLE]
+                .iter()
+                .any(|pname| cx.pixel_store.number(*pname) != 0)
+        };
+        self.cx.as_deref().is_some_and(is_set)
     }
 
     /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the

@@ -91,9 +91,14 @@ impl VertexArrays {
         !self.others.is_empty()
     }
 
+    /// The arrays of the bound object may lie in other buffers now, or in none.
+    pub fn buffers_changed(&mut self) {
+        self.current.buffers_changed();
+    }
+
     /// Deleting a buffer takes it out of the bound object, and only of that.
     pub fn buffers_deleted(&mut self) {
-        self.current.buffers_changed();
+        self.buffers_changed();
         self.current.element_buffer = None;
     }
 
@@ -440,6 +445,8 @@ impl Renderer {
         divisor: u32,
     ) -> Result<(), Fault> {
         self.shadow()?.changed(generic(index));
+        // Unlike other commands about arrays, this one is compiled into lists.
+        self.names.shared.lists_divide |= self.compiles();
         // SAFETY: the context is current.
         unsafe { (self.gl.glVertexAttribDivisor)(index, divisor) };
         Ok(())

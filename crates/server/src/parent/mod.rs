@@ -15,7 +15,7 @@ use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, Sandbox, SessionReport};
 use crate::probe::Abilities;
 use crate::sandbox::{Level, Profile};
-use crate::tile::Permission;
+use crate::tile::{self, Permission};
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
 use identity::{Claim, Peer};
@@ -49,6 +49,8 @@ const WORKERS_END_TIMEOUT: Duration = Duration::from_secs(2);
 const QUIET_AFTER_BEGIN: Duration = Duration::from_secs(1);
 /// How often the server checks what sessions use, and which tokens have been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
+/// How many clients of one listener are handled before the workers are heard.
+const CLIENTS_AT_ONCE: usize = 64;
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
 /// follows.
 const POLL_INTERVAL_MAX: Timespec = Timespec {
@@ -191,18 +193,16 @@ impl Server {
     }
 
     fn serve(&mut self, signals: &UnixStream) -> Result<(), ServerError> {
+        let mut patience = POLL_INTERVAL_MAX;
         loop {
-            if self.wait(signals)? {
+            if self.wait(signals, &patience)? {
                 return Ok(());
             }
             self.hear_workers();
-            for listener in 0..self.listeners.len() {
-                while let Some(incoming) =
-                    self.listeners[listener].accept_timeout(Duration::ZERO)?
-                {
-                    self.let_in(incoming);
-                }
-            }
+            patience = match self.let_clients_in()? {
+                true => Timespec::default(),
+                false => POLL_INTERVAL_MAX,
+            };
             self.serve_queue();
             let now = Instant::now();
             self.review(now);
@@ -218,7 +218,7 @@ impl Server {
     }
 
     /// Sleeps until something happens. True if the server is to end.
-    fn wait(&self, signals: &UnixStream) -> Result<bool, ServerError> {
+    fn wait(&self, signals: &UnixStream, patience: &Timespec) -> Result<bool, ServerError> {
         let stdin = std::io::stdin();
         let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
         if self.options.end_with_stdin {
@@ -242,7 +242,7 @@ impl Server {
         let end = end.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         let is_followed = end.is_some();
         fds.extend(end);
-        match poll(&mut fds, Some(&POLL_INTERVAL_MAX)) {
+        match poll(&mut fds, Some(patience)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
         }
@@ -252,6 +252,25 @@ impl Server {
             .map(|fd| !fd.revents().is_empty())
             .collect();
         Ok(is_ended || ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
+    }
+
+    /// Handles clients that have come. Returns whether there may be more: clients that come all the
+    /// time must not keep the server from its workers, its limits and its signals.
+    fn let_clients_in(&mut self) -> Result<bool, ServerError> {
+        let mut has_more = false;
+        for listener in 0..self.listeners.len() {
+            let mut left = CLIENTS_AT_ONCE;
+            while left > 0 {
+                let Some(incoming) = self.listeners[listener].accept_timeout(Duration::ZERO)?
+                else {
+                    break;
+                };
+                self.let_in(incoming);
+                left -= 1;
+            }
+            has_more |= left == 0;
+        }
+        Ok(has_more)
     }
 
     /// Takes what workers say, and buries those that have ended.
@@ -356,6 +375,11 @@ impl Server {
     ) {
         if let Err(why) = self.has_room_for(&peer) {
             return self.refuse(incoming, &peer, Some(&claim), why);
+        }
+        // A small opening may name many places, for each of which the worker's profile would grow.
+        let tile = shown.as_ref().map(|shown| tile::own_tile(&shown.wall));
+        if let Some(Err(why)) = tile {
+            return self.refuse(incoming, &peer, Some(&claim), Refusal::NotPermitted(why));
         }
         self.came += 1;
         let profile = shown

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 const START_TIME: Duration = Duration::from_secs(30);
 /// How long a worker may take to end a session when it is told to.
 const ORDER_TIME: Duration = Duration::from_secs(2);
+/// How long a worker may take to exit after its session. It may still save pictures.
+const EXIT_TIME: Duration = Duration::from_secs(30);
 
 /// Characters of what a worker says.
 pub(super) const WORDS_MAX: usize = 400;
@@ -52,6 +54,8 @@ pub(super) struct Process {
     has_ended: bool,
     /// When it was told to end its session.
     pub ordered: Option<Instant>,
+    /// When it said that its session has ended, or closed its socket.
+    ending_since: Option<Instant>,
     /// Bytes of memory that it used when we last looked.
     pub memory: u64,
     /// Frames, and bytes of commands.
@@ -158,6 +162,7 @@ impl Process {
             reason: None,
             has_ended: false,
             ordered: None,
+            ending_since: None,
             memory: 0,
             drawn: (0, 0),
             connections: Connections::default(),
@@ -197,13 +202,19 @@ impl Process {
                 self.hand_over();
                 self.send();
             }
-            Ok(false) => self.control = None,
+            Ok(false) => self.closed(),
             // A worker that has ended with messages untaken resets its socket.
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.end(&format!("sent an invalid message ({error})"));
             }
-            Err(_) => self.control = None,
+            Err(_) => self.closed(),
         }
+    }
+
+    /// The worker has closed its socket, so it ends.
+    fn closed(&mut self) {
+        self.control = None;
+        self.ending_since.get_or_insert_with(Instant::now);
     }
 
     /// Gives the worker the connections that have been made for it.
@@ -246,6 +257,7 @@ impl Process {
             }
             (Standing::Serving(..), FromWorker::Ended(cause)) if !self.has_ended => {
                 self.has_ended = true;
+                self.ending_since.get_or_insert_with(Instant::now);
                 self.reason.get_or_insert(told(cause));
             }
             (
@@ -354,8 +366,13 @@ impl Process {
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 self.end(&format!("does not listen ({error})"));
             }
-            // It is ending, which is noticed later; its last messages must still be read.
-            Err(error) => tracing::debug!("a worker has closed its socket: {error}"),
+            // It is ending, which is noticed later; its last messages must still be read. It takes
+            // no others. They would keep the server busy, because its socket is ready for them.
+            Err(error) => {
+                tracing::debug!("a worker has closed its socket: {error}");
+                self.outbox = Outbox::default();
+                self.ending_since.get_or_insert_with(Instant::now);
+            }
         }
     }
 
@@ -394,9 +411,13 @@ impl Process {
         self.queue_message(&ToWorker::End(cause), None);
     }
 
-    /// Kills a worker that does not end its session although it was told to.
+    /// Kills a worker that does not end its session although it was told to, or itself although
+    /// its session has ended.
     pub fn enforce_end(&mut self, now: Instant) {
-        if self.ordered.is_some_and(|since| now - since > ORDER_TIME) {
+        let is_late = |since: Option<Instant>, time| {
+            since.is_some_and(|since| now.saturating_duration_since(since) > time)
+        };
+        if is_late(self.ordered, ORDER_TIME) || is_late(self.ending_since, EXIT_TIME) {
             // One that has ended cannot be killed, and that is all right.
             let _ = self.child.kill();
         }
@@ -631,6 +652,48 @@ mod tests {
         process.enforce_end(now + 2 * ORDER_TIME);
         let status = process.child.wait().unwrap();
         assert_eq!(status.signal(), Some(9));
+    }
+
+    #[test]
+    fn a_worker_that_does_not_exit_after_its_session_is_killed() {
+        let ends: [fn(UnixStream); 2] = [
+            |socket| {
+                control::send(&socket, &ended()).unwrap();
+                // It stays open.
+                std::mem::forget(socket);
+            },
+            drop,
+        ];
+        for end in ends {
+            let (mut process, socket) = serving();
+            end(socket);
+            // A process that another test starts may hold the socket for a moment.
+            while process.ending_since.is_none() {
+                process.receive_messages();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let now = Instant::now();
+            process.enforce_end(now + EXIT_TIME / 2);
+            assert!(process.child.try_wait().unwrap().is_none());
+            process.enforce_end(now + 2 * EXIT_TIME);
+            let status = process.child.wait().unwrap();
+            assert_eq!(status.signal(), Some(9));
+        }
+    }
+
+    /// Its socket is ready for the message all the time, but refuses it.
+    #[test]
+    fn a_worker_that_takes_nothing_and_says_nothing_does_not_keep_the_server_busy() {
+        let (mut process, socket) = serving();
+        socket.shutdown(Shutdown::Read).unwrap();
+        process.order_end(
+            Cause::limit(Limit::Idle, "why"),
+            Reason::ServerStop,
+            Instant::now(),
+        );
+        process.receive_messages();
+        let waits = |(_, events): (_, PollFlags)| events.contains(PollFlags::OUT);
+        assert!(!process.descriptors().any(waits));
     }
 
     /// Its feeds may outlive a session of a window by a moment.
