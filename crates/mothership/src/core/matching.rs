@@ -399,9 +399,13 @@ impl Core {
         let addresses = server.hello.addresses.iter();
         let mut addresses = addresses.filter_map(|address| address.parse().ok());
         let is_it = |address: &Address| match address {
-            Address::Tcp { host, tls, .. } => {
-                *tls == asked.encrypted && (together || !is_loopback(host))
-            }
+            // An address behind a relay could be this relay's own.
+            Address::Tcp {
+                host,
+                tls,
+                server: None,
+                ..
+            } => *tls == asked.encrypted && (together || !is_loopback(host)),
             _ => false,
         };
         match addresses.find(is_it) {
