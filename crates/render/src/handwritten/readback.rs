@@ -1,5 +1,6 @@
 //! Images on their way back to the client, in answers or into pixel buffer objects.
 
+use super::pixel_store::ROW_MAX;
 use crate::context::Context;
 use crate::names::Class;
 use crate::renderer::Renderer;
@@ -141,6 +142,9 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
+        if width > ROW_MAX {
+            return Err(Fault::refused("an image with rows of gigabytes"));
+        }
         let sides = [width.into(), height.into(), 1];
         let refuses =
             self.refuses_to_read(format) || !self.may_pack_upwards(offset, sides, (format, type_));
