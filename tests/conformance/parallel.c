@@ -460,7 +460,7 @@ static void mistakes(void)
         return;
     }
     if (strcmp(mistake, "deadlock") == 0) {
-        /* No program gives one. The thread that then ends the program first flushes all streams, and
+        /* No program gives one. The thread that then ends the program flushes all streams, and
            waits for this lock. Meanwhile glFinish must not return: the status would be 0. */
         flockfile(stdin);
         semaphore_create(70 + (GLuint)rank, 0);

@@ -22,8 +22,8 @@ const ME: Id = Id(1);
 /// The bytes before each packet: the step, and the length of the packet.
 const HEADER: usize = 2;
 
-/// The greatest number of a view that others name. Numbers have an end, and the member could not name
-/// the next view there. Who may send to it can keep a group from changing in other ways as well.
+/// The greatest number of a view that others name. Numbers have an end, and the member could not
+/// name the next view there. Who may send to it can keep a group from changing in other ways, too.
 const VIEWS_MAX: u64 = 1 << 60;
 
 /// The greatest number of a view in a packet.

@@ -1,5 +1,5 @@
-//! Attacks by way of draws and of images for buffers: a client that wants arrays read beyond what it
-//! has sent, or pixels written beside the buffer.
+//! Attacks by way of draws and of images for buffers: a client that wants arrays read beyond what
+//! it has sent, or pixels written beside the buffer.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]

@@ -18,8 +18,8 @@ use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
 /// The source address of the attack. Honest clients come from 127.0.0.1.
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// The maximum number of connections that are kept open, which are those of 8 seconds. Servers close
-/// a connection that has not authenticated after 5.
+/// The maximum number of connections that are kept open, which are those of 8 seconds. Servers
+/// close a connection that has not authenticated after 5.
 const HELD: usize = 8000;
 /// An attack ends by itself after this.
 const LONGEST: Duration = Duration::from_secs(120);
