@@ -727,8 +727,10 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
     let mut compiles = [false; 2];
     let mut has_left_primitive = false;
     let mut length = LENGTH as u64;
-    let mut numbers = 0..;
-    while let Some(number) = numbers.next().filter(|number| *number < length) {
+    for number in 0.. {
+        if number >= length {
+            break;
+        }
         let at = s.context as usize - 1;
         let mut begins = false;
         if !has_left_primitive && r.below(16) == 0 {

@@ -319,22 +319,17 @@ impl Session {
     }
 
     fn receive_answers<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
-        if self.is_lost() {
-            self.await_end();
-            return None;
-        }
-        if !self.is_answered() {
-            return None;
-        }
-        match answers() {
-            Ok(answers) => return Some(answers),
-            // The thread that finds the last renderer lost may not have said so yet.
-            Err(NoAnswer::GivenUp) if !self.is_lost() => {
-                self.break_off("every renderer that was asked a question is gone");
+        if self.is_answered() && !self.is_lost() {
+            match answers() {
+                Ok(answers) => return Some(answers),
+                // The thread that finds the last renderer lost may not have said so yet.
+                Err(NoAnswer::GivenUp) if !self.is_lost() => {
+                    self.break_off("every renderer that was asked a question is gone");
+                }
+                Err(NoAnswer::GivenUp) => {}
+                Err(NoAnswer::Broken(error)) => self.break_off(error),
+                Err(NoAnswer::Nonsense(what)) => self.lose(what),
             }
-            Err(NoAnswer::GivenUp) => {}
-            Err(NoAnswer::Broken(error)) => self.break_off(error),
-            Err(NoAnswer::Nonsense(what)) => self.lose(what),
         }
         self.await_end();
         None

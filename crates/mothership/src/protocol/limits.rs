@@ -7,9 +7,9 @@ use mgn_wall::{Target, Tile, TILES_MAX};
 
 use super::{decode, End, Hello, Matched, Request, ToMothership, Wanted, Whereabouts};
 
-/// The longest message of an end that cannot be a server. The longest is a request with a wall that
-/// the client has already: 2 KiB for each of its 64 tiles, of which one with the longest names and
-/// several targets takes 1.3 KiB.
+/// The longest message from a client. The longest useful one is the request of a client that has a
+/// wall already. The limit leaves 2 KiB for each of its 64 tiles. A tile with the longest names and
+/// several targets needs 1.3 KiB.
 pub const CLIENT_MESSAGE_MAX: usize = 128 << 10;
 
 /// Extensions of a profile, and of a request. Drivers have about 400.

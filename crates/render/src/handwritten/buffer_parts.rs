@@ -211,15 +211,15 @@ impl Renderer {
             let point = (target, index);
             // Mesa tells, and later uses, only the lower half of an offset.
             let is_bound = is == buffer && [offset, i64::from(offset as i32)].contains(&from);
+            // The buffer that is bound now may be either of two of this name, or its part is not
+            // known.
+            let is_unknown = match failed {
+                true => self.is_nameless(point),
+                false => !is_bound,
+            };
             if is == 0 && (buffer == 0 || !failed) {
                 self.forget_part(point);
-            } else if if failed {
-                self.is_nameless(point)
-            } else {
-                !is_bound
-            } {
-                // The buffer that is bound now may be either of two of this name, or its part is
-                // not known.
+            } else if is_unknown {
                 self.unbind(point)?;
                 self.forget_part(point);
             } else if is_bound {

@@ -17,7 +17,7 @@ use std::ffi::c_void;
 pub(crate) struct Elements {
     /// All elements below this one lie in the buffers.
     end: i64,
-    /// The number that restarts the primitive instead.
+    /// The number with which glArrayElement restarts the primitive instead.
     restart: Option<i32>,
     /// Where the arrays lie.
     places: Vec<ArrayLayout>,
@@ -68,6 +68,10 @@ pub(super) fn index_range(type_: u32, indices: &[u8], restart: Option<u32>) -> (
 impl Elements {
     fn has(&self, first: i64, last: i64) -> bool {
         first >= 0 && last < self.end
+    }
+
+    fn lie_in(&self, buffer: u32) -> bool {
+        self.places.iter().any(|place| place.buffer == buffer)
     }
 
     fn may_be_read(&self, element: i32) -> bool {
@@ -127,7 +131,6 @@ impl Renderer {
             let ends = places.iter().map(|place| r.end_of(place));
             let elements = Elements {
                 end: ends.min().unwrap_or(i64::MAX),
-                restart: r.restart(),
                 ..Elements::default()
             };
             r.is_within(&span, &elements, buffer)
@@ -291,13 +294,7 @@ impl Renderer {
             return;
         };
         for cx in self.contexts.values_mut() {
-            if cx.group == group
-                && cx
-                    .elements
-                    .places
-                    .iter()
-                    .any(|place| place.buffer == buffer)
-            {
+            if cx.group == group && cx.elements.lie_in(buffer) {
                 cx.elements.end = 0;
             }
         }
@@ -317,12 +314,8 @@ impl Renderer {
             let elements = &other.elements;
             let is_trusted = other.may_be_inside && !elements.may_have_changed;
             if other.group == cx.group && is_trusted {
-                others.extend(
-                    elements
-                        .places
-                        .iter()
-                        .map(|place| (elements.end, place.clone())),
-                );
+                let places = elements.places.iter();
+                others.extend(places.map(|place| (elements.end, place.clone())));
             }
         }
         if is_trusted {

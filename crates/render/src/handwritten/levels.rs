@@ -205,14 +205,14 @@ impl Renderer {
             };
             let to = self.pack_target(offset)?;
             let may_pack = match wanted.pixels {
-                Some(pixels) => match self.level_to_pack(wanted.of, wanted.level) {
-                    Some(level) => {
+                Some(pixels) => {
+                    let level = self.level_to_pack(wanted.of, wanted.level);
+                    level.is_some_and(|level| {
                         let all = wanted.of.packed(level);
                         let sides = wanted.part.map_or(all, |part| part.map(i128::from));
                         self.may_pack_upwards(offset, sides, pixels)
-                    }
-                    None => false,
-                },
+                    })
+                }
                 None => self.may_pack_blocks(wanted.of, wanted.level, offset),
             };
             if may_pack {
@@ -394,9 +394,12 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        let sides = self.level_to_pack(Of::Target(target), level);
-        let sides = sides.map(|sides| Of::Target(target).packed(sides));
-        if sides.is_some_and(|sides| self.may_pack_upwards(offset, sides, (format, type_))) {
+        let of = Of::Target(target);
+        let may_pack = !self.packs_upwards()
+            || self.level_to_pack(of, level).is_some_and(|level| {
+                self.may_pack_upwards(offset, of.packed(level), (format, type_))
+            });
+        if may_pack {
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver
             // keeps.
             unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };

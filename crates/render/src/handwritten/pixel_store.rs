@@ -45,7 +45,15 @@ const PACK: [(u32, i32); 14] = [
 
 /// The most pixels of a row in a buffer: Mesa counts its bytes, at most 16 for each pixel, in 31
 /// bits.
-pub(super) const ROW_MAX: i32 = i32::MAX / 16 - 1;
+const ROW_MAX: i32 = i32::MAX / 16 - 1;
+
+/// Fails if Mesa cannot count the bytes of rows with this number of pixels in a buffer.
+pub(super) fn has_short_rows(pixels: i128) -> Result<(), Fault> {
+    match pixels > ROW_MAX.into() {
+        true => Err(Fault::refused("an image with rows of gigabytes")),
+        false => Ok(()),
+    }
+}
 
 /// One direction's state.
 #[derive(Debug, Clone)]
@@ -181,24 +189,31 @@ impl Renderer {
     /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel
     /// buffer object. Fails if the driver does not take the parameters: it would read elsewhere.
     pub(crate) fn unpack(&mut self, tight: bool) -> Result<(), Fault> {
-        self.has_short_rows(tight, GL_UNPACK_ROW_LENGTH)?;
+        if !tight {
+            has_short_rows(self.pixel_store_number(GL_UNPACK_ROW_LENGTH))?;
+        }
         self.lay_out(|store, set| store.unpack.switch(tight, set))
     }
 
     /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer
     /// object. Fails if the driver does not take the parameters: it would write elsewhere.
     pub(crate) fn pack(&mut self, tight: bool) -> Result<(), Fault> {
-        self.has_short_rows(tight, GL_PACK_ROW_LENGTH)?;
+        if !tight {
+            has_short_rows(self.pixel_store_number(GL_PACK_ROW_LENGTH))?;
+        }
         self.lay_out(|store, set| store.pack.switch(tight, set))
     }
 
-    /// Fails if the rows of images in buffers are so long that Mesa cannot count their bytes.
-    fn has_short_rows(&self, tight: bool, row_length: u32) -> Result<(), Fault> {
-        let pixels = |cx: &Context| cx.pixel_store.number(row_length);
-        match self.cx.as_deref().map_or(0, pixels) > ROW_MAX.into() && !tight {
-            true => Err(Fault::refused("an image with rows of gigabytes")),
-            false => Ok(()),
-        }
+    fn pixel_store_number(&self, pname: u32) -> i128 {
+        let cx = self.cx.as_deref();
+        cx.map_or(0, |cx| cx.pixel_store.number(pname))
+    }
+
+    /// Whether rows of images for the program go from bottom to top.
+    pub(super) fn packs_upwards(&self) -> bool {
+        [GL_PACK_INVERT_MESA, GL_PACK_REVERSE_ROW_ORDER_ANGLE]
+            .iter()
+            .any(|pname| self.pixel_store_number(*pname) != 0)
     }
 
     fn lay_out(

@@ -1,7 +1,6 @@
 //! Images on their way back to the client, in answers or into pixel buffer objects.
 
-use super::pixel_store::ROW_MAX;
-use crate::context::Context;
+use super::pixel_store::has_short_rows;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use crate::surface::is_front;
@@ -142,9 +141,7 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        if width > ROW_MAX {
-            return Err(Fault::refused("an image with rows of gigabytes"));
-        }
+        has_short_rows(width.into())?;
         let sides = [width.into(), height.into(), 1];
         let refuses =
             self.refuses_to_read(format) || !self.may_pack_upwards(offset, sides, (format, type_));
@@ -191,8 +188,7 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        if self.packs_upwards() {
-            self.set_error(GL_INVALID_OPERATION);
+        if self.refuses_upwards() {
             return Ok(());
         }
         // SAFETY: as above.
@@ -207,8 +203,7 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        if self.packs_upwards() {
-            self.set_error(GL_INVALID_OPERATION);
+        if self.refuses_upwards() {
             return Ok(());
         }
         // SAFETY: as above.
@@ -353,14 +348,13 @@ impl Renderer {
         may
     }
 
-    /// Whether rows of images go from bottom to top.
-    fn packs_upwards(&self) -> bool {
-        let is_set = |cx: &Context| {
-            [GL_PACK_INVERT_MESA, GL_PACK_REVERSE_ROW_ORDER_ANGLE]
-                .iter()
-                .any(|pname| cx.pixel_store.number(*pname) != 0)
-        };
-        self.cx.as_deref().is_some_and(is_set)
+    /// Raises an error if rows go from bottom to top, for what the driver may then write anywhere.
+    fn refuses_upwards(&mut self) -> bool {
+        let refuses = self.packs_upwards();
+        if refuses {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        refuses
     }
 
     /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the

@@ -376,7 +376,7 @@ impl Server {
         if let Err(why) = self.has_room_for(&peer) {
             return self.refuse(incoming, &peer, Some(&claim), why);
         }
-        // A small opening may name many places, for each of which the worker's profile would grow.
+        // A small opening can name many places, and the worker's profile would grow with each.
         let tile = shown.as_ref().map(|shown| tile::own_tile(&shown.wall));
         if let Some(Err(why)) = tile {
             return self.refuse(incoming, &peer, Some(&claim), Refusal::NotPermitted(why));
