@@ -329,7 +329,8 @@ pub(crate) struct Screens {
     /// The number of the picture that is shown.
     newest: u64,
     /// The last frame, and the one before the first of this surface: a viewer's frames are counted
-    /// on from one surface to the next.
+    /// on from one surface to the next. The first one has the numbers of its session, so that a
+    /// server that takes over a tile gives the same number to a frame as the others.
     last: u64,
     before: u64,
     scaled: Vec<u8>,
@@ -492,7 +493,10 @@ impl Screens {
         let memory = self.draw(shown, part);
         if (session, surface) != self.source {
             self.source = (session, surface);
-            self.before = (self.last + 1).wrapping_sub(frame);
+            self.before = match self.last {
+                0 => 0,
+                last => (last + 1).wrapping_sub(frame),
+            };
         }
         self.last = self.before.wrapping_add(frame);
         if shown.is_empty() {
@@ -743,6 +747,13 @@ mod tests {
         let all: Vec<u8> = (0..16).map(first).collect();
         let expected = [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_server_that_takes_over_a_tile_counts_frames_like_the_others() {
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, &connector()).unwrap();
+        screens.show(1, part(143, [4, 0, 4, 4]), None);
+        assert_eq!(screens.last, 143);
     }
 
     #[test]
