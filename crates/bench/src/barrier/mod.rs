@@ -5,6 +5,7 @@ mod page;
 mod raw;
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
@@ -64,6 +65,10 @@ pub struct Member {
     /// Measure single barriers, not batches of them.
     #[arg(long)]
     each: bool,
+    /// Measure batches of this raw barrier in turn with the others, and print by how much longer
+    /// those take.
+    #[arg(long, conflicts_with = "each")]
+    beside: Option<String>,
 }
 
 /// A group of processes and their barrier.
@@ -79,11 +84,13 @@ pub struct Group<'a> {
     pub seconds: f64,
     /// Whether single barriers are measured, and not batches of them.
     pub each: bool,
+    /// [`FLAGS`] or [`COUNTER`], to be measured in turn with a kind of [`JobBarrier`].
+    pub beside: Option<&'static str>,
 }
 
 impl Group<'_> {
     /// Starts the processes. Returns the seconds of a barrier in each batch, as the first process
-    /// has measured them.
+    /// has measured them; if another barrier is measured beside it, as a multiple of that one's.
     pub fn run(&self) -> Result<Vec<f64>> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -101,6 +108,7 @@ impl Group<'_> {
             command.args([std::process::id(), page.descriptor()].map(|n| n.to_string()));
             command.arg(self.seconds.to_string());
             command.args(self.each.then_some("--each"));
+            command.args(self.beside.iter().flat_map(|beside| ["--beside", beside]));
             command.envs(self.environment.iter().map(|(name, value)| (name, value)));
             Ok(command)
         };
@@ -157,20 +165,14 @@ impl Member {
         let page = Page::of(self.owner, self.page)?;
         let found = match &self.kind[..] {
             FLAGS if count != 2 => bail!("two flags are a barrier of two processes"),
-            FLAGS => self.measure(&page, |epoch| {
-                flags(page.flag(self.rank), page.flag(1 - self.rank), epoch);
-                Ok(())
-            })?,
-            COUNTER => self.measure(&page, |epoch| {
-                counter(page.arrived(), page.passed(), count as u64, epoch);
-                Ok(())
-            })?,
+            FLAGS => self.measure(&page, |epochs| timed(epochs, self.flags(&page)))?,
+            COUNTER => self.measure(&page, |epochs| timed(epochs, self.counter(&page)))?,
             kind @ (DATAGRAMS | POLLED_DATAGRAMS) => {
                 let mut datagrams = Datagrams::meet(&page, self.rank, &self.hosts)?;
                 if kind == POLLED_DATAGRAMS {
                     datagrams.poll()?;
                 }
-                self.measure(&page, |epoch| datagrams.pass(epoch))?
+                self.measure(&page, |epochs| timed(epochs, |epoch| datagrams.pass(epoch)))?
             }
             kind => self.measure_ours(kind, &page)?,
         };
@@ -190,20 +192,47 @@ impl Member {
             ..Options::default()
         };
         let mut barrier = JobBarrier::open(job.clone(), &options)?;
-        let found = self.measure(page, |_| {
+        let mut pass = |_| {
             barrier.pass(0, Some(PASS_TIMEOUT))?;
             Ok(())
-        })?;
+        };
+        let found = match self.beside.as_deref() {
+            None => self.measure(page, |epochs| timed(epochs, &mut pass))?,
+            Some(FLAGS) => self.measure(page, in_turn(pass, self.flags(page)))?,
+            Some(COUNTER) => self.measure(page, in_turn(pass, self.counter(page)))?,
+            Some(other) => bail!("{other} is not measured beside another barrier"),
+        };
         // Members that have not passed the last epoch learn that it has passed.
         drop(barrier);
         job.leave();
         Ok(found)
     }
 
+    fn flags<'p>(&self, page: &'p Page) -> impl Fn(u64) -> Result<()> + 'p {
+        let (mine, other) = (page.flag(self.rank), page.flag(1 - self.rank));
+        move |epoch| {
+            flags(mine, other, epoch);
+            Ok(())
+        }
+    }
+
+    fn counter<'p>(&self, page: &'p Page) -> impl Fn(u64) -> Result<()> + 'p {
+        let count = self.hosts.len() as u64;
+        move |epoch| {
+            counter(page.arrived(), page.passed(), count, epoch);
+            Ok(())
+        }
+    }
+
     /// Passes barriers in batches until the first process has enough of them. It says in the page
-    /// how long the next batch is, before the barrier in front of that batch.
-    fn measure(&self, page: &Page, mut pass: impl FnMut(u64) -> Result<()>) -> Result<Vec<f64>> {
-        let batch = match self.each {
+    /// how long the next batch is, before the barrier in front of that batch. `batch` passes those
+    /// with the given numbers, and returns what is measured of them.
+    fn measure(
+        &self,
+        page: &Page,
+        mut batch: impl FnMut(RangeInclusive<u64>) -> Result<f64>,
+    ) -> Result<Vec<f64>> {
+        let long_enough = match self.each {
             true => 0.0,
             false => self.seconds / BATCHES,
         };
@@ -215,19 +244,17 @@ impl Member {
                 page.next().store(next, Ordering::Release);
             }
             epoch += 1;
-            pass(epoch)?;
+            batch(epoch..=epoch)?;
             let length = page.next().load(Ordering::Acquire);
             if length == 0 {
                 return Ok(found);
             }
             let start = Instant::now();
-            for epoch in epoch + 1..=epoch + length {
-                pass(epoch)?;
-            }
+            let value = batch(epoch + 1..=epoch + length)?;
             epoch += length;
-            let took = start.elapsed().as_secs_f64();
             if begun.is_none() {
-                tries = if took < batch { 0 } else { tries + 1 };
+                let is_short = start.elapsed().as_secs_f64() < long_enough;
+                tries = if is_short { 0 } else { tries + 1 };
                 if tries == 0 {
                     next = 2 * length;
                 }
@@ -236,11 +263,42 @@ impl Member {
                 }
             }
             let begun = begun.get_or_insert(start);
-            found.push(took / length as f64);
+            found.push(value);
             if begun.elapsed().as_secs_f64() >= self.seconds {
                 next = 0;
             }
         }
+    }
+}
+
+/// Passes barriers with the given numbers, and returns the seconds that one takes.
+fn timed(epochs: RangeInclusive<u64>, mut pass: impl FnMut(u64) -> Result<()>) -> Result<f64> {
+    let length = epochs.end() - epochs.start() + 1;
+    let start = Instant::now();
+    for epoch in epochs {
+        pass(epoch)?;
+    }
+    Ok(start.elapsed().as_secs_f64() / length as f64)
+}
+
+/// Passes each batch with both barriers, each of them first in turn. Returns how much longer one of
+/// `pass` takes than one of `other`.
+fn in_turn(
+    mut pass: impl FnMut(u64) -> Result<()>,
+    mut other: impl FnMut(u64) -> Result<()>,
+) -> impl FnMut(RangeInclusive<u64>) -> Result<f64> {
+    let mut is_first = false;
+    move |epochs| {
+        is_first = !is_first;
+        let before = is_first
+            .then(|| timed(epochs.clone(), &mut pass))
+            .transpose()?;
+        let beside = timed(epochs.clone(), &mut other)?;
+        let took = match before {
+            Some(took) => took,
+            None => timed(epochs, &mut pass)?,
+        };
+        Ok(took / beside)
     }
 }
 
@@ -265,6 +323,28 @@ mod tests {
         assert_eq!(p999, None);
     }
 
+    #[test]
+    fn barriers_in_turn_are_compared() {
+        let (short, long) = (Duration::from_millis(1), Duration::from_millis(20));
+        let of = |time| {
+            move |_| {
+                std::thread::sleep(time);
+                Ok(())
+            }
+        };
+        let mut passed = Vec::new();
+        let pass = |epoch| {
+            passed.push(epoch);
+            of(long)(epoch)
+        };
+        let mut batch = in_turn(pass, of(short));
+        for epochs in [1..=1, 2..=4, 5..=5] {
+            assert!(batch(epochs).unwrap() > 1.5);
+        }
+        drop(batch);
+        assert_eq!(passed, [1, 2, 3, 4, 5]);
+    }
+
     /// The batches of all members have the same lengths, so all end together.
     #[test]
     fn members_pass_the_same_barriers() {
@@ -278,17 +358,18 @@ mod tests {
             page: 0,
             seconds: 0.001,
             each: false,
+            beside: None,
         };
         let passed: Vec<u64> = std::thread::scope(|scope| {
             let run = |rank: usize| {
                 let (page, member) = (&page, member(rank));
                 scope.spawn(move || {
                     let mut last = 0;
-                    let found = member.measure(page, |epoch| {
-                        assert_eq!(epoch, last + 1);
-                        last = epoch;
-                        counter(page.arrived(), page.passed(), 3, epoch);
-                        Ok(())
+                    let pass = member.counter(page);
+                    let found = member.measure(page, |epochs| {
+                        assert_eq!(*epochs.start(), last + 1);
+                        last = *epochs.end();
+                        timed(epochs, &pass)
                     });
                     assert!(!found.unwrap().is_empty() || rank > 0);
                     last

@@ -11,6 +11,7 @@ use super::barrier_link;
 use crate::argv::Argv;
 use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
 use crate::format::number;
+use crate::goals::Goal;
 use crate::net::crowd::raise_limits;
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS, OPEN_MPI_MEMORY,
@@ -18,6 +19,7 @@ use crate::net::peers::{
 };
 use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Point, Series, State};
+use crate::statistics::median;
 use crate::suite::Suite;
 
 const PROCESSES: [usize; 6] = [2, 4, 9, 16, 32, 64];
@@ -37,6 +39,8 @@ const FLAGS_LINE: &str = "two flags";
 const COUNTER_LINE: &str = "a counter, yielding";
 
 const PLOT: &str = "barrier-processes";
+const SHM_PLOT: &str = "barrier-shm";
+const IN_TURN_LINE: &str = "shm, in turn with its limit";
 
 /// The time limit of a run of MPI in addition to the time for which it measures.
 const MPI_TIMEOUT: Duration = Duration::from_secs(60);
@@ -80,17 +84,28 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS, counts.to_vec()),
         here(DATAGRAMS_LINE, Kind::Limit, DATAGRAMS, counts.to_vec()),
     ]);
+    let counts = counts.to_vec();
+    methods.push(Box::new(InTurn { counts, seconds }));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut experiments = vec![Experiment {
         suite: Suite::Barrier,
         key: "barrier processes".to_string(),
-        plots: vec![Plot::new(
-            PLOT,
-            "One barrier of processes on one host",
-            Axis::log("processes", ""),
-            Axis::log("time", "us"),
-            Better::Less,
-        )],
+        plots: vec![
+            Plot::new(
+                PLOT,
+                "One barrier of processes on one host",
+                Axis::log("processes", ""),
+                Axis::log("time", "us"),
+                Better::Less,
+            ),
+            Plot::new(
+                SHM_PLOT,
+                "One barrier of shm, as a multiple of its limit in the same processes",
+                Axis::log("processes", ""),
+                Axis::linear("time, as a multiple", ""),
+                Better::Less,
+            ),
+        ],
         methods,
         depends_on_distance: false,
         budget: Duration::from_secs(options.full_or_quick(240, 10)),
@@ -98,7 +113,9 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         notes: vec![format!(
             "{processors} processors; each value is the median of a round's batches, and the percentiles are those of batches"
         )],
-        goals: Vec::new(),
+        goals: [(2.0, 1.3), (9.0, 1.4)]
+            .map(|(processes, most)| Goal::of(SHM_PLOT, IN_TURN_LINE, processes).at_most(most))
+            .into(),
         conclude: verdicts,
     }];
     experiments.push(barrier_link::plan(options)?);
@@ -145,10 +162,50 @@ impl Method for OnOneHost {
                 environment: Vec::new(),
                 seconds: self.seconds,
                 each: false,
+                beside: None,
             };
             let batches = group.run();
             let batches = batches.with_context(|| format!("{count} processes"))?;
             Ok(figure(PLOT, *count as f64, &batches))
+        };
+        self.counts.iter().map(figure_of).collect()
+    }
+}
+
+/// The first kind, in turn with its limit in the same processes. The two lines of the other plot
+/// come from different processes, whose pages lie at different addresses.
+struct InTurn {
+    counts: Vec<usize>,
+    seconds: f64,
+}
+
+impl Method for InTurn {
+    fn name(&self) -> String {
+        IN_TURN_LINE.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        "mgn bench barrier --only processes".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let figure_of = |count: &usize| {
+            let group = Group {
+                kind: KINDS[0],
+                hosts: vec![IpAddr::V4(Ipv4Addr::LOCALHOST); *count],
+                prefixes: Vec::new(),
+                environment: Vec::new(),
+                seconds: self.seconds,
+                each: false,
+                beside: Some(if *count == 2 { FLAGS } else { COUNTER }),
+            };
+            let ratios = group.run();
+            let ratios = ratios.with_context(|| format!("{count} processes"))?;
+            Ok(Figure::new(SHM_PLOT, *count as f64, median(&ratios).0))
         };
         self.counts.iter().map(figure_of).collect()
     }
@@ -268,7 +325,8 @@ mod tests {
                 let methods = methods.filter(|method| method.kind() == kind);
                 methods.map(|method| method.name()).collect()
             };
-            assert_eq!(of(Kind::Ours), KINDS);
+            assert_eq!(of(Kind::Ours)[..KINDS.len()], KINDS);
+            assert_eq!(of(Kind::Ours)[KINDS.len()..], [IN_TURN_LINE]);
             assert_eq!(of(Kind::Peer), ["Open MPI", "Open MPI, yielding", "MPICH"]);
             let limits = [FLAGS_LINE, COUNTER_LINE, POLLED_LINE, DATAGRAMS_LINE];
             assert_eq!(of(Kind::Limit), limits);

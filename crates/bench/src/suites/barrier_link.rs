@@ -245,6 +245,7 @@ fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64, each: bool) -> Result
         ],
         seconds,
         each,
+        beside: None,
     };
     group.run()
 }
