@@ -7,13 +7,14 @@ use crate::{Group, Id, Refused};
 const MAGIC: [u8; 4] = *b"mgnB";
 
 /// Counts up with each change of the format.
-const RELEASE: u16 = 2;
+const RELEASE: u16 = 3;
 
 /// Bytes before the body.
 const HEADER: usize = 24;
 
-/// In place of a receiver: the packet is for all members of a view.
-const ALL: u32 = u32::MAX;
+/// Added to the kind of a packet for all members of a view, whose receiver is 0. Each number may be
+/// a member, so none can mean all of them.
+const FOR_ALL: u16 = 1 << 15;
 
 /// Larger numbers of views and epochs are refused, so that counting on never overflows.
 const NUMBER_MAX: u64 = 1 << 62;
@@ -129,7 +130,9 @@ pub fn sender_of(packet: &[u8]) -> Option<Id> {
 
 /// Whether a packet is for all members of a view, as it says itself.
 pub(crate) fn is_for_all(packet: &[u8]) -> bool {
-    packet.get(20..24) == Some(&ALL.to_le_bytes()[..])
+    packet
+        .get(6..8)
+        .is_some_and(|kind| u16::from_le_bytes([kind[0], kind[1]]) & FOR_ALL != 0)
 }
 
 /// Without a receiver, the packet is for all members of a view.
@@ -137,10 +140,11 @@ pub(crate) fn encode(group: Group, from: Id, receiver: Option<Id>, body: &Body) 
     let mut to = Writer(Vec::with_capacity(HEADER + 40));
     to.0.extend(MAGIC);
     to.0.extend(RELEASE.to_le_bytes());
-    to.0.extend(kind(body).to_le_bytes());
+    let for_all = if receiver.is_none() { FOR_ALL } else { 0 };
+    to.0.extend((kind(body) | for_all).to_le_bytes());
     to.long(group.0);
     to.word(from.0);
-    to.word(receiver.map_or(ALL, |id| id.0));
+    to.word(receiver.map_or(0, |id| id.0));
     match body {
         Body::Signal {
             view,
@@ -229,12 +233,12 @@ pub(crate) fn decode(packet: &[u8], group: Group, me: Id) -> Result<(Id, Body), 
     let kind = u16::from_le_bytes([packet[6], packet[7]]);
     let mut rest = Reader(packet.get(20..).ok_or(Refused::Malformed)?);
     let to = rest.word().ok_or(Refused::Malformed)?;
-    let body = body(kind, rest).ok_or(Refused::Malformed)?;
-    match to {
-        ALL if matches!(body, Body::Signal { .. }) => Ok((from, body)),
-        ALL => Err(Refused::Malformed),
-        to if to == me.0 => Ok((from, body)),
-        to => Err(Refused::Receiver { told: Id(to), me }),
+    let body = body(kind & !FOR_ALL, rest).ok_or(Refused::Malformed)?;
+    match kind & FOR_ALL != 0 {
+        true if to == 0 && matches!(body, Body::Signal { .. }) => Ok((from, body)),
+        true => Err(Refused::Malformed),
+        false if to == me.0 => Ok((from, body)),
+        false => Err(Refused::Receiver { told: Id(to), me }),
     }
 }
 
@@ -437,9 +441,13 @@ mod tests {
 
     #[test]
     fn packets_are_read_as_they_are_written() {
-        let (from, to) = (Id(5), Id(8));
-        for body in bodies() {
+        let from = Id(5);
+        for (body, to) in bodies()
+            .into_iter()
+            .zip([8, 0, u32::MAX].map(Id).into_iter().cycle())
+        {
             let packet = encode(GROUP, from, Some(to), &body);
+            assert!(!is_for_all(&packet));
             assert_eq!(decode(&packet, GROUP, to), Ok((from, body.clone())));
             assert_eq!(group_of(&packet), Some(GROUP));
             assert_eq!(sender_of(&packet), Some(from));
@@ -448,7 +456,9 @@ mod tests {
             let (told, me) = (to, Id(9));
             let elsewhere = decode(&packet, GROUP, me);
             assert_eq!(elsewhere, Err(Refused::Receiver { told, me }));
-            let all = decode(&encode(GROUP, from, None, &body), GROUP, me);
+            let all = encode(GROUP, from, None, &body);
+            assert!(is_for_all(&all));
+            let all = decode(&all, GROUP, me);
             assert_eq!(all.is_ok(), matches!(body, Body::Signal { .. }));
             let mut later = packet.clone();
             later[4] += 1;
