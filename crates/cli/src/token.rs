@@ -19,7 +19,13 @@ pub fn token(command: args::Token) -> anyhow::Result<()> {
         args::Token::List { store } => list(store),
         args::Token::Revoke { name, store } => revoke(&name, store),
         args::Token::Key { server_key } => {
-            let key = ServerKey::read_or_create(&credentials::server_key(server_key)?)?;
+            let file = credentials::server_key(server_key)?;
+            let is_new = !file.exists();
+            let key = ServerKey::read_or_create(&file)?;
+            if is_new {
+                let file = file.display();
+                eprintln!("mgn: there was no key in {file}, so a new one was made");
+            }
             print(&format!("{}\n", key.public()))
         }
     }
@@ -30,6 +36,10 @@ fn create(new: NewToken) -> anyhow::Result<()> {
     let file = new.file.or_else(Settings::default_token);
     let file =
         file.context("HOME is not set, so there is no default place for a token; give a file")?;
+    if file.exists() {
+        let file = file.display();
+        anyhow::bail!("{file} exists already; give another file, with --name NAME if the token is to have the same name as this one had");
+    }
     let keys = match new.key.is_empty() {
         false => new.key,
         true => {
@@ -51,6 +61,7 @@ fn create(new: NewToken) -> anyhow::Result<()> {
         made.with_context(|| format!("making {}", folder.display()))?;
     }
     token.write(&file)?;
+    let is_new_store = !store.exists();
     if let Err(error) = Store::add(&store, &token) {
         // A token is useless if no server admits it.
         let _ = std::fs::remove_file(&file);
@@ -65,9 +76,10 @@ fn create(new: NewToken) -> anyhow::Result<()> {
         Role::Admin => "Name it by --token-file in mgn status and mgn stop.",
     };
     print(&format!(
-        "{}: new token {name} with the role {}, also added to {}. {advice}\n",
+        "{}: new token {name} with the role {}, also added to {}{}. {advice}\n",
         file.display(),
         new.role,
+        if is_new_store { "the new store " } else { "" },
         store.display()
     ))
 }

@@ -664,7 +664,8 @@ fn a_token_is_private_and_never_overwritten() {
     );
     let again = output(&["token", "new", name]);
     assert_eq!(again.status.code(), Some(1));
-    assert!(stderr(&again).contains("exists"), "{}", stderr(&again));
+    let advice = "exists already; give another file";
+    assert!(stderr(&again).contains(advice), "{}", stderr(&again));
     assert_eq!(fs::read(&file).unwrap(), token);
     let shown = [again.stdout, again.stderr].concat();
     let secret = mgn_fabric::Token::read(&file).unwrap().to_hex();
@@ -683,10 +684,10 @@ fn tokens_are_made_listed_and_revoked() {
         assert!(output.status.success(), "{}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     };
-    said(&["token", "new"]);
+    assert!(said(&["token", "new"]).contains("added to the new store"));
     let guest = folder.0.join("guest.token");
     let guest = guest.to_str().unwrap();
-    said(&["token", "new", guest]);
+    assert!(!said(&["token", "new", guest]).contains("the new store"));
     // The second of two files that are called the same has a name of its own.
     let second = folder.0.join("other");
     fs::create_dir(&second).unwrap();
@@ -708,9 +709,41 @@ fn tokens_are_made_listed_and_revoked() {
 
     let mut mgn = mgn();
     mgn.env("XDG_CONFIG_HOME", &folder.0);
-    let output = mgn.args(["token", "revoke", "nobody"]).output().unwrap();
+    mgn.env("XDG_STATE_HOME", &folder.0);
+    let output = mgn.args(["token", "revoke", "gest"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("mgn token list"));
+    let names = "it has token, guest-2, guest";
+    assert!(stderr(&output).contains(names), "{}", stderr(&output));
+}
+
+/// A person who compares keys must not take a key that was just made for the server's.
+#[test]
+fn a_new_server_key_is_announced() {
+    let folder = Folder::new("key");
+    let key = || {
+        let mut mgn = mgn();
+        mgn.env("XDG_STATE_HOME", &folder.0);
+        mgn.args(["token", "key"]).output().unwrap()
+    };
+    let (first, second) = (key(), key());
+    assert_eq!(first.stdout, second.stdout);
+    let said = stderr(&first);
+    assert!(said.contains("so a new one was made"), "{said}");
+    assert_eq!(stderr(&second), "");
+}
+
+#[test]
+fn limits_of_memory_are_in_mebibytes() {
+    for flag in ["--memory-limit", "--memory-total"] {
+        for value in ["2G", "63", "99999999999999"] {
+            let output = output(&["server", flag, value]);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            for words in [value, flag, "a number of MiB, 64 or more"] {
+                assert!(said.contains(words), "{said}");
+            }
+        }
+    }
 }
 
 /// The best settings are unknown, so this tests that two processes measure them, and that the

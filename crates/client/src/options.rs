@@ -75,7 +75,11 @@ pub struct Server {
 
 impl fmt::Display for Server {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} by {}", self.address, self.transport)
+        match &self.transport {
+            // Addresses of TCP say so, or that it is encrypted.
+            Transport::Tcp => write!(out, "{}", self.address),
+            transport => write!(out, "{} by {transport}", self.address),
+        }
     }
 }
 

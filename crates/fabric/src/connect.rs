@@ -186,7 +186,9 @@ fn meet(
             return Err(mismatch(address, "shm and unix need a unix: address"))
         }
         _ if transport.needs_token() && token.is_none() => {
-            return Err(Error::Auth("a connection by TCP needs a token".into()))
+            return Err(Error::Auth(format!(
+                "a connection to {address} needs a token (--token-file)"
+            )))
         }
         _ => {}
     }

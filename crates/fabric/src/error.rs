@@ -29,7 +29,7 @@ pub enum Error {
     Forbidden(String),
 
     /// A server has shown a key that the token does not name.
-    #[error("{server} presents the key {key}, which is not in {known}. Compare it with `mgn token key` on the server's host: if it is the same, make a new token there and copy it here; otherwise the connection may be intercepted")]
+    #[error("{server} presents the key {key}, which is not in {known}. Ask the server's owner for its key, which `mgn token key` prints to the server's user (with the same --server-key, if it has one). If the key is the same, ask for a new token; otherwise the connection may be intercepted")]
     OtherKey {
         server: String,
         /// The place where the expected key is stored.

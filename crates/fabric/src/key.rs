@@ -72,7 +72,7 @@ impl ServerKey {
     fn parse(path: &Path, text: &str) -> Result<ServerKey, Error> {
         let seed = digits(text.trim()).ok_or_else(|| {
             let shown = path.display();
-            Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits; remove it, so that a new key is made, and then make new tokens for the clients"))
+            Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits, so it is another file, or damaged. If it is damaged, move it away: a new key is made, and clients need new tokens"))
         })?;
         ServerKey::new(&seed)
     }

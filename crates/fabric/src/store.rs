@@ -13,6 +13,9 @@ use crate::{Caller, Error, ServerKey, Token};
 
 const WHAT: &str = "the token store";
 
+/// An error names the tokens of a store if there are no more than these.
+const NAMES_SHOWN: usize = 8;
+
 /// A listener's requirements for clients by TCP, and the key that it shows to encrypted clients.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
@@ -186,7 +189,7 @@ impl Store {
         let name = &token.identity().name;
         let shown = path.display();
         if tokens.iter().any(|other| other.identity().name == *name) {
-            return Err(Error::Token(format!("{WHAT} {shown} has a token called {name} already; choose another --name, or remove that one with `mgn token revoke {name}`")));
+            return Err(Error::Token(format!("{WHAT} {shown} has a token called {name} already; choose another name (`mgn token new --name`), or remove that one with `mgn token revoke {name} --store {shown}`")));
         }
         if let Some(other) = tokens.iter().find(|other| other.id() == token.id()) {
             let other = &other.identity().name;
@@ -209,9 +212,15 @@ impl Store {
         let before = tokens.len();
         tokens.retain(|token| token.identity().name != name);
         if tokens.len() == before {
+            let shown = path.display();
+            let names = tokens.iter().map(|token| &token.identity().name[..]);
+            let has = match tokens.len() {
+                0 => "it is empty".to_owned(),
+                1..=NAMES_SHOWN => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+                _ => format!("`mgn token list --store {shown}` shows those that it has"),
+            };
             return Err(Error::Token(format!(
-                "{WHAT} {} has no token called {name:?}; `mgn token list` shows those that it has",
-                path.display()
+                "{WHAT} {shown} has no token called {name:?}; {has}"
             )));
         }
         write(path, &tokens)

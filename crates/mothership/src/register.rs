@@ -134,7 +134,8 @@ impl RegistrationThread {
                 Err(error) if is_told => tracing::debug!("{error}"),
                 Err(error) => {
                     is_told = true;
-                    tracing::warn!("{error}; trying again");
+                    let address = &self.address;
+                    tracing::warn!("the mothership at {address}: {error}; trying again");
                 }
             }
             let idle = self.shared.lock().sessions.is_empty();

@@ -237,7 +237,7 @@ fn claims_beyond_the_limits_are_refused() {
         },
     ] {
         let why = refusal(server.client_of_window(terms));
-        assert!(why.contains("handshake"), "{why}");
+        assert!(why.contains("does not understand this client"), "{why}");
     }
 }
 

@@ -18,7 +18,7 @@ use super::window::Window;
 /// settings name one.
 ///
 /// The exit status is the program's. It is 128 plus the signal's number if a signal ended the
-/// program, 1 if its OpenGL did not reach the server, and 125 to 127 if the program could not be
+/// program, 125 if the server could not be reached, and 126 or 127 if the program could not be
 /// started.
 #[derive(Debug, Args)]
 pub struct Run {

@@ -77,7 +77,7 @@ pub struct Server {
     ///
     /// Memory that a session shares with its program counts, memory of a GPU does not.
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
-    #[arg(value_parser = clap::value_parser!(u64).range(64..))]
+    #[arg(value_parser = mebibytes)]
     pub memory_limit: u64,
 
     /// Memory limit for all sessions together, in MiB
@@ -89,7 +89,7 @@ pub struct Server {
     ///
     /// [default: three quarters of the memory of the machine, or of the server's control group; or
     /// `memory_total` in config.toml]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(64..1 << 40))]
+    #[arg(long, value_name = "MIB", value_parser = mebibytes)]
     pub memory_total: Option<u64>,
 
     /// End a session when its program has sent nothing for SECONDS
@@ -152,6 +152,13 @@ pub struct Server {
     /// End when standard input ends
     #[arg(long, hide = true)]
     pub embedded: bool,
+}
+
+/// A number of MiB, from 64 on, of which the bytes can be counted.
+fn mebibytes(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|mib| (64..1 << 40).contains(mib));
+    number.ok_or_else(|| "it is a number of MiB, 64 or more, such as 2048".into())
 }
 
 impl Server {

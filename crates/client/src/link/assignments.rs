@@ -215,7 +215,7 @@ mod tests {
         assignments.take(&assignment(3, "tls:h:7000"));
         assignments.take(&assignment(4, "tls:"));
         let found = assignments.server(3).unwrap();
-        assert_eq!(found.to_string(), "tls:h:7000 by tcp");
+        assert_eq!(found.to_string(), "tls:h:7000");
         assert_eq!(found.token_file, Some("/a/token".into()));
         assert_eq!(assignments.server(4), None);
     }
@@ -240,7 +240,7 @@ mod tests {
             let Wait::Assigned(second) = waiting.join().unwrap() else {
                 panic!("there is another server");
             };
-            assert_eq!(second.to_string(), "tls:h:7002 by tcp");
+            assert_eq!(second.to_string(), "tls:h:7002");
             let waiting = wait(second);
             assignments.end();
             assert_eq!(waiting.join().unwrap(), Wait::End);

@@ -139,6 +139,7 @@ impl ServerSide {
             }
             Some(known) => match known.find(&hello) {
                 Some(token) => Some(token),
+                None if known.tokens.is_empty() => return fail(Refusal::Auth, NONE.into()),
                 None => return fail(Refusal::Auth, UNKNOWN.into()),
             },
             None => None,
@@ -166,7 +167,11 @@ impl ServerSide {
 
 /// The answer to a token that is not among the server's.
 const UNKNOWN: &str =
-    "the server does not know this token: it belongs to another server, or was revoked";
+    "the server does not know this token: it belongs to another server, was revoked, or its file is damaged; ask the server's owner for a new one";
+
+/// The same where there are no tokens.
+const NONE: &str =
+    "the server admits no token: its token store is empty or cannot be read; its log says more";
 
 fn answer(
     hello: &[u8; HELLO],

@@ -88,7 +88,7 @@ impl Connections {
         let caller = incoming.caller();
         let opening: Option<Opening> = protocol::decode(incoming.opening());
         if opening.is_none_or(|opening| opening.version != protocol::VERSION) {
-            let why = "the mothership is of another release; use the same on both ends";
+            let why = "this is a mothership, and it does not understand this client. If you meant the mothership, name it by --mothership, and use the same release on both ends";
             self.refuse(&caller, why);
             incoming.refuse(why);
             return false;

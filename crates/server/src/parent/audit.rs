@@ -130,9 +130,7 @@ impl fmt::Display for Reason {
 /// Why a client is refused. The client gets the text of this.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error(
-        "the server does not understand this client's handshake; use the same release on both ends"
-    )]
+    #[error("this is a render server, and it does not understand this client. If you meant the render server, use the same release on both ends")]
     NotUnderstood,
     #[error("client and server were not built from the same table of commands; use the same release on both ends")]
     OtherRelease,
