@@ -716,7 +716,6 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(stderr(&output).contains(names), "{}", stderr(&output));
 }
 
-/// A person who compares keys must not take a key that was just made for the server's.
 #[test]
 fn a_new_server_key_is_announced() {
     let folder = Folder::new("key");
@@ -734,15 +733,10 @@ fn a_new_server_key_is_announced() {
 
 #[test]
 fn limits_of_memory_are_in_mebibytes() {
-    for flag in ["--memory-limit", "--memory-total"] {
-        for value in ["2G", "63", "99999999999999"] {
-            let output = output(&["server", flag, value]);
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(2), "{said}");
-            for words in [value, flag, "a number of MiB, 64 or more"] {
-                assert!(said.contains(words), "{said}");
-            }
-        }
+    for [flag, value] in [["--memory-limit", "2G"], ["--memory-total", "63"]] {
+        let said = stderr(&output(&["server", flag, value]));
+        let wanted = format!("{value}' for '{flag} <MIB>': it is a number of MiB, 64 or more");
+        assert!(said.contains(&wanted), "{said}");
     }
 }
 

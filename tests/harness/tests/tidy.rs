@@ -285,7 +285,8 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
 
 /// If no root can be made, `.ci/run` says so loudly and runs the demo, the tests and the packages
 /// on the machine. If a goal failed in the root, it runs none of these on the machine, and fails.
-/// If its time is up, it leaves checks out and names them.
+/// It also fails if `make lint`, which runs beside the root, has failed. If its time is up, it
+/// leaves checks out and names them.
 #[test]
 fn ci_without_a_root_runs_on_the_machine() {
     let folder = std::env::temp_dir().join(format!("mgn-ci-{}", std::process::id()));
@@ -296,15 +297,19 @@ fn ci_without_a_root_runs_on_the_machine() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     };
     program("scripts/fresh-root.sh", "exit $ROOT_STATUS");
-    program("bin/make", "echo goals: $*");
+    program(
+        "bin/make",
+        "echo goals: $*; [ \"$2\" != lint ] || exit $LINT_STATUS",
+    );
     fs::create_dir_all(folder.join(".ci")).unwrap();
     fs::copy(root().join(".ci/run"), folder.join(".ci/run")).unwrap();
-    let run = |status: &str, minutes: &str| {
+    let run = |status: &str, lint: &str, minutes: &str| {
         let path = std::env::var("PATH").unwrap();
         let output = Command::new("bash")
             .arg(folder.join(".ci/run"))
             .env("PATH", format!("{}:{path}", folder.join("bin").display()))
             .env("ROOT_STATUS", status)
+            .env("LINT_STATUS", lint)
             .env("MINUTES", minutes)
             .output()
             .unwrap();
@@ -319,19 +324,22 @@ fn ci_without_a_root_runs_on_the_machine() {
             last,
         )
     };
-    let (status, here, loud, last) = run("77", "60");
+    let (status, here, loud, last) = run("77", "0", "60");
     assert_eq!((status, here, loud), (Some(0), [true; 3], true), "{last}");
     assert!(last.starts_with("ci: passed in "), "{last}");
-    let (status, here, loud, last) = run("0", "60");
+    let (status, here, loud, last) = run("0", "0", "60");
     assert_eq!((status, here, loud), (Some(0), [false; 3], false), "{last}");
-    let (status, here, loud, last) = run("1", "60");
+    let (status, here, loud, last) = run("1", "0", "60");
     assert_eq!((status, here, loud), (Some(1), [false; 3], false), "{last}");
     assert!(last.starts_with("ci: FAILED (fresh root) after "), "{last}");
+    let (status, _, _, last) = run("0", "1", "60");
+    assert_eq!(status, Some(1), "{last}");
+    assert!(last.starts_with("ci: FAILED (make lint) after "), "{last}");
     // Without any time, it says what it has left out.
-    let (status, _, _, last) = run("0", "0");
+    let (status, _, _, last) = run("0", "0", "0");
     assert_eq!(status, Some(0), "{last}");
     assert!(
-        last.contains("; NOT RUN, for want of time: ") && last.contains("make lint"),
+        last.contains("; NOT RUN, for want of time: ") && last.contains("make test-python"),
         "{last}"
     );
     fs::remove_dir_all(folder).unwrap();
