@@ -234,7 +234,7 @@ pub(crate) fn decode(packet: &[u8], group: Group, me: Id) -> Result<(Id, Body), 
     let mut rest = Reader(packet.get(20..).ok_or(Refused::Malformed)?);
     let to = rest.word().ok_or(Refused::Malformed)?;
     let body = body(kind & !FOR_ALL, rest).ok_or(Refused::Malformed)?;
-    match kind & FOR_ALL != 0 {
+    match is_for_all(packet) {
         true if to == 0 && matches!(body, Body::Signal { .. }) => Ok((from, body)),
         true => Err(Refused::Malformed),
         false if to == me.0 => Ok((from, body)),

@@ -290,15 +290,12 @@ fn in_turn(
     let mut is_first = false;
     move |epochs| {
         is_first = !is_first;
-        let before = is_first
-            .then(|| timed(epochs.clone(), &mut pass))
-            .transpose()?;
+        if is_first {
+            let took = timed(epochs.clone(), &mut pass)?;
+            return Ok(took / timed(epochs, &mut other)?);
+        }
         let beside = timed(epochs.clone(), &mut other)?;
-        let took = match before {
-            Some(took) => took,
-            None => timed(epochs, &mut pass)?,
-        };
-        Ok(took / beside)
+        Ok(timed(epochs, &mut pass)? / beside)
     }
 }
 

@@ -56,6 +56,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             barrier: of,
             counts,
             seconds,
+            is_in_turn: false,
         }) as Box<dyn Method>
     };
     let mut methods: Vec<Box<dyn Method>> = KINDS
@@ -84,8 +85,14 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS, counts.to_vec()),
         here(DATAGRAMS_LINE, Kind::Limit, DATAGRAMS, counts.to_vec()),
     ]);
-    let counts = counts.to_vec();
-    methods.push(Box::new(InTurn { counts, seconds }));
+    methods.push(Box::new(OnOneHost {
+        name: IN_TURN_LINE,
+        kind: Kind::Ours,
+        barrier: KINDS[0],
+        counts: counts.to_vec(),
+        seconds,
+        is_in_turn: true,
+    }));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut experiments = vec![Experiment {
         suite: Suite::Barrier,
@@ -138,6 +145,9 @@ struct OnOneHost {
     barrier: &'static str,
     counts: Vec<usize>,
     seconds: f64,
+    /// Whether it is measured in turn with its limit in the same processes. Lines that come from
+    /// different processes have their pages at different addresses.
+    is_in_turn: bool,
 }
 
 impl Method for OnOneHost {
@@ -162,50 +172,16 @@ impl Method for OnOneHost {
                 environment: Vec::new(),
                 seconds: self.seconds,
                 each: false,
-                beside: None,
+                beside: self
+                    .is_in_turn
+                    .then_some(if *count == 2 { FLAGS } else { COUNTER }),
             };
             let batches = group.run();
             let batches = batches.with_context(|| format!("{count} processes"))?;
-            Ok(figure(PLOT, *count as f64, &batches))
-        };
-        self.counts.iter().map(figure_of).collect()
-    }
-}
-
-/// The first kind, in turn with its limit in the same processes. The two lines of the other plot
-/// come from different processes, whose pages lie at different addresses.
-struct InTurn {
-    counts: Vec<usize>,
-    seconds: f64,
-}
-
-impl Method for InTurn {
-    fn name(&self) -> String {
-        IN_TURN_LINE.to_string()
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Ours
-    }
-
-    fn command(&self) -> String {
-        "mgn bench barrier --only processes".to_string()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let figure_of = |count: &usize| {
-            let group = Group {
-                kind: KINDS[0],
-                hosts: vec![IpAddr::V4(Ipv4Addr::LOCALHOST); *count],
-                prefixes: Vec::new(),
-                environment: Vec::new(),
-                seconds: self.seconds,
-                each: false,
-                beside: Some(if *count == 2 { FLAGS } else { COUNTER }),
-            };
-            let ratios = group.run();
-            let ratios = ratios.with_context(|| format!("{count} processes"))?;
-            Ok(Figure::new(SHM_PLOT, *count as f64, median(&ratios).0))
+            Ok(match self.is_in_turn {
+                true => Figure::new(SHM_PLOT, *count as f64, median(&batches).0),
+                false => figure(PLOT, *count as f64, &batches),
+            })
         };
         self.counts.iter().map(figure_of).collect()
     }

@@ -154,7 +154,7 @@ pub struct Server {
     pub embedded: bool,
 }
 
-/// A number of MiB, from 64 on, of which the bytes can be counted.
+/// Reads a number of MiB. It must be 64 or more, and its number of bytes must fit into 64 bits.
 fn mebibytes(text: &str) -> Result<u64, String> {
     let number = text.parse().ok();
     let number = number.filter(|mib| (64..1 << 40).contains(mib));
