@@ -42,6 +42,12 @@ impl Outlet {
         Outlet::of(opened)
     }
 
+    fn number(&self, py: Python<'_>, first: u64, step: u64) -> PyResult<()> {
+        let outlet = self.shared()?;
+        let numbered = py.detach(|| lock(&outlet).number(first, step));
+        numbered.map_err(exception)
+    }
+
     fn show(
         &self,
         py: Python<'_>,

@@ -756,6 +756,8 @@ class Arguments(unittest.TestCase):
             for words, make in [
                 ("bmp", lambda: files(folder, format="bmp")),
                 ("every is 0", lambda: files(folder, every=0)),
+                ("first is 0", lambda: files(folder).number(0, 2)),
+                ("step is -1", lambda: files(folder).number(1, -1)),
                 ("nowhere", lambda: manganese.Outlet.viewer("nowhere")),
                 ("tile is -1", lambda: manganese.Outlet.viewer(tile=-1)),
                 (r"shape \(4, 6\)", lambda: files(folder).show(self.picture[..., 0])),
@@ -770,8 +772,13 @@ class Arguments(unittest.TestCase):
                 files("/dev/null/no")
             gone = pathlib.Path(folder) / "gone"
             with files(gone, format="jpeg") as outlet:
+                outlet.number(2, 3)
                 outlet.show(self.picture)
-                self.assertEqual(os.listdir(gone), ["frame-000001.jpg"])
+                outlet.show(self.picture)
+                names = ["frame-000002.jpg", "frame-000005.jpg"]
+                self.assertEqual(sorted(os.listdir(gone)), names)
+                with self.assertRaisesRegex(ValueError, "from 8 to"):
+                    outlet.number(7, 1)
                 shutil.rmtree(gone)
                 for _ in range(2):
                     with self.assertRaisesRegex(manganese.OutletError, "gone"):

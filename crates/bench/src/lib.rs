@@ -18,6 +18,7 @@ pub mod machine;
 pub mod net;
 pub mod plan;
 pub mod probe;
+pub mod readback;
 pub mod record;
 pub mod report;
 pub mod runner;
@@ -37,6 +38,8 @@ pub enum Part {
     Member(net::member::Member),
     /// One of many processes that composite their pictures
     Compositor(composite::Compositor),
+    /// A renderer that reads its pictures back
+    Readback(readback::Readback),
     /// One of the processes of a barrier
     Barrier(barrier::Member),
     /// One of two processes that fill a link
@@ -49,6 +52,7 @@ impl Part {
             Part::End(end) => net::end::run(end),
             Part::Member(member) => member.run(),
             Part::Compositor(compositor) => compositor.run(),
+            Part::Readback(readback) => readback.run(),
             Part::Barrier(member) => member.run(),
             Part::Bulk(bulk) => bulk.run(),
         }

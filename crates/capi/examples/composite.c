@@ -1,7 +1,7 @@
 /* Several processes draw one picture: each draws some of eight balls, with their depths, and the
  * library takes the nearest ball for each pixel. The picture is the same for any number of
- * processes. Rank 0 writes the last frame as a PPM file, or has the library write all frames as
- * PNG files, or shows them in a window until the user closes it.
+ * processes. Rank 0 writes the last frame as a PPM file, or shows all frames in a window until the
+ * user closes it; or all processes in turn have the library write the frames as PNG files.
  *
  * usage: composite FILE [FRAMES]
  *        composite --save FOLDER [FRAMES]
@@ -61,15 +61,20 @@ int main(int argc, char **argv)
         .operation = MGN_NEAREST,
         .to = 0,
     };
-    /* The rank that gets the pictures has an outlet, and the library shows them there. */
+    /* A rank that gets pictures has an outlet, and the library shows them there. */
     mgn_outlet outlet = 0;
-    if (rank == 0 && folder)
+    if (folder) {
+        /* Each rank writes every size-th frame, and encodes it while the others draw. */
         CHECK(mgn_outlet_files(folder, "png", 1, &outlet));
+        CHECK(mgn_outlet_number(outlet, rank + 1, size));
+    }
     if (rank == 0 && has_window)
         CHECK(mgn_outlet_window(NULL, "Balls", &outlet));
     CHECK(mgn_compositor_attach(compositor, outlet, MGN_TOP_DOWN));
     mgn_rectangle whole = {.width = WIDTH, .height = HEIGHT};
     for (int frame = 0; frame < frames && goes_on(rank, size, conns, outlet); frame++) {
+        if (folder)
+            composition.to = frame % size;
         void *memory[2];
         CHECK(mgn_composite_draw(compositor, &composition, &memory[0], &memory[1]));
         draw_share(rank, size, frame, &whole, memory[0], memory[1]);

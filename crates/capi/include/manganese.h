@@ -486,8 +486,8 @@ typedef struct {
 
 // Opens an outlet that writes pictures to image files in a folder, which is created if it is
 // missing: frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null means
-// png. If every is 1, all pictures are written; if it is N, only every N-th one. The numbers in
-// the names count all pictures.
+// png. If every is 1, all pictures are written; if it is N, only those whose number is a multiple
+// of N. The numbers count all pictures, unless mgn_outlet_number changes them.
 //
 // MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: the folder does not
 // exist and cannot be created. If files cannot be written in it, the first picture fails.
@@ -513,6 +513,14 @@ int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet
 // MGN_ERR_OUTLET: no token is named, or it cannot be read. If the viewer refuses the outlet,
 // later pictures fail.
 int mgn_outlet_viewer(const char *viewer, const char *token_file, uint32_t tile, mgn_outlet *outlet);
+
+// Numbers the next pictures of an outlet first, first + step, first + 2 * step and so on. So the
+// processes of a job can write its pictures in turn, each encoding one while the others draw: with
+// N processes, process r calls mgn_outlet_number(outlet, r + 1, N), and composition number f,
+// counted from 0, goes to process f % N.
+//
+// MGN_ERR_ARGUMENT: first or step is 0, or first is not larger than the numbers so far.
+int mgn_outlet_number(mgn_outlet outlet, uint64_t first, uint64_t step);
 
 // Shows a picture. Its memory may be used again when this returns.
 //

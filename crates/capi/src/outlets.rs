@@ -42,8 +42,8 @@ pub struct mgn_picture {
 
 /// Opens an outlet that writes pictures to image files in a folder, which is created if it is
 /// missing: frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null means
-/// png. If every is 1, all pictures are written; if it is N, only every N-th one. The numbers in
-/// the names count all pictures.
+/// png. If every is 1, all pictures are written; if it is N, only those whose number is a multiple
+/// of N. The numbers count all pictures, unless mgn_outlet_number changes them.
 ///
 /// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: the folder does not
 /// exist and cannot be created. If files cannot be written in it, the first picture fails.
@@ -128,6 +128,21 @@ pub unsafe extern "C" fn mgn_outlet_viewer(
         let tile = tile_number(tile)?;
         let opened = Outlet::viewer(viewer, token_file.map(Path::new), tile)?;
         *outlet = library.add_outlet(opened);
+        Ok(0)
+    })
+}
+
+/// Numbers the next pictures of an outlet first, first + step, first + 2 * step and so on. So the
+/// processes of a job can write its pictures in turn, each encoding one while the others draw: with
+/// N processes, process r calls mgn_outlet_number(outlet, r + 1, N), and composition number f,
+/// counted from 0, goes to process f % N.
+///
+/// MGN_ERR_ARGUMENT: first or step is 0, or first is not larger than the numbers so far.
+#[no_mangle]
+pub extern "C" fn mgn_outlet_number(outlet: mgn_outlet, first: u64, step: u64) -> c_int {
+    call(|| {
+        let outlet = Library::current()?.outlet(outlet)?;
+        lock(&outlet).number(first, step)?;
         Ok(0)
     })
 }

@@ -95,9 +95,18 @@ fn examples() {
     }
 
     let folder = installed().join("composite-frames");
-    job(&program, &["--save", folder.to_str().unwrap(), "3"], 3);
-    let (width, pixels) = png(&folder.join("frame-000003.png"));
-    assert!(width == 640 && alone.ends_with(&pixels), "another picture");
+    // The processes write the frames in turn.
+    let names = ["frame-000001.png", "frame-000002.png", "frame-000003.png"];
+    for size in [3, 2] {
+        let _ = fs::remove_dir_all(&folder);
+        job(&program, &["--save", folder.to_str().unwrap(), "3"], size);
+        let mut written: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+        written.sort_by_key(|entry| entry.file_name());
+        let written: Vec<_> = written.iter().map(|entry| entry.file_name()).collect();
+        assert_eq!(written, names, "{size} processes");
+        let (width, pixels) = png(&folder.join(names[2]));
+        assert!(width == 640 && alone.ends_with(&pixels), "another picture");
+    }
 
     // Tiles are parts of the same picture.
     let first = installed().join("composite-first.ppm");

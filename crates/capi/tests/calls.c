@@ -243,7 +243,7 @@ static void outlets(void)
     char folder[] = "/tmp/mgn-calls-XXXXXX", gone[64], first[64];
     IS(mkdtemp(folder) != NULL, 1);
     snprintf(gone, sizeof gone, "%s/gone", folder);
-    snprintf(first, sizeof first, "%s/frame-000001.jpg", folder);
+    snprintf(first, sizeof first, "%s/frame-000003.jpg", folder);
     mgn_outlet outlet;
     IS(mgn_outlet_files(NULL, "png", 1, &outlet), MGN_ERR_ARGUMENT);
     IS(mgn_outlet_files(folder, "bmp", 1, &outlet), MGN_ERR_ARGUMENT);
@@ -256,6 +256,11 @@ static void outlets(void)
     unsigned char pixels[6][4] = {{1, 2, 3, 4}};
     mgn_picture picture = {.width = 3, .height = 2, .pixels = pixels};
     IS(mgn_outlet_files(folder, "jpeg", 1, &outlet), MGN_OK);
+    IS(mgn_outlet_number(outlet + 1, 3, 4), MGN_ERR_HANDLE);
+    IS(mgn_outlet_number(outlet, 0, 4), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_number(outlet, 3, 0), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_number(outlet, 1, UINT64_MAX), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_number(outlet, 3, 4), MGN_OK);
     IS(mgn_outlet_show(outlet + 1, &picture), MGN_ERR_HANDLE);
     IS(mgn_outlet_show(outlet, NULL), MGN_ERR_ARGUMENT);
     picture.pixels = NULL;
@@ -280,6 +285,8 @@ static void outlets(void)
     IS(access(first, F_OK), -1);
     IS(mgn_outlet_show(outlet, &picture), MGN_OK);
     IS(unlink(first), 0);
+    IS(mgn_outlet_number(outlet, 6, 1), MGN_ERR_ARGUMENT);
+    IS(strstr(mgn_last_error(), "from 7 to") != NULL, 1);
     IS(mgn_outlet_is_closed(outlet), 0);
     IS(mgn_outlet_close(outlet), MGN_OK);
     IS(mgn_outlet_close(outlet), MGN_ERR_HANDLE);

@@ -20,6 +20,13 @@ pub enum OutletError {
     Format(Color),
     #[error("every is 0: use 1 for all pictures, 2 for every second one, and so on")]
     Every,
+    #[error("pictures cannot be numbered from {first} in steps of {step}: the first number must be from {least} to {most}, and the step from 1 to {most}")]
+    Number {
+        first: u64,
+        step: u64,
+        least: u64,
+        most: u64,
+    },
     #[error("{0}")]
     Address(mgn_fabric::Error),
     #[error("pictures cannot be sent to the viewer at {address}: {why}")]
@@ -42,6 +49,7 @@ impl OutletError {
             | OutletError::Length { .. }
             | OutletError::Format(_)
             | OutletError::Every
+            | OutletError::Number { .. }
             | OutletError::Address(_) => true,
             OutletError::Present(error) => matches!(
                 error,

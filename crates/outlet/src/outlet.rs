@@ -11,13 +11,17 @@ use crate::{OutletError, Shot};
 #[derive(Debug)]
 pub struct Outlet {
     target: OutletTarget,
-    /// Pictures so far.
-    frame: u64,
+    /// The number of the next picture, and the difference between one number and the next.
+    next: u64,
+    step: u64,
     /// The failure, if there was one.
     failed: Option<String>,
     /// The picture in the format of `mgn-present`.
     converted: Vec<u8>,
 }
+
+/// The largest number, and the largest step.
+const NUMBER_MAX: u64 = 1 << 62;
 
 #[derive(Debug)]
 enum OutletTarget {
@@ -27,8 +31,9 @@ enum OutletTarget {
 }
 
 impl Outlet {
-    /// Writes each `every`-th picture to a file in `folder`, which is made where it is missing:
-    /// `frame-000001.png`, or `.jpg`. The numbers count all pictures. `format` is png or jpeg.
+    /// Writes pictures whose numbers are multiples of `every` to files in `folder`, which is made
+    /// where it is missing: `frame-000001.png`, or `.jpg`. The numbers count all pictures, unless
+    /// [`Outlet::number`] changes them. `format` is png or jpeg.
     ///
     /// # Errors
     /// [`OutletError::Every`], and [`OutletError::Present`] for another format, or a folder that
@@ -77,10 +82,31 @@ impl Outlet {
     fn at(target: OutletTarget) -> Outlet {
         Outlet {
             target,
-            frame: 0,
+            next: 1,
+            step: 1,
             failed: None,
             converted: Vec::new(),
         }
+    }
+
+    /// Numbers the next pictures `first`, `first + step` and so on. So the processes of a job can
+    /// write its pictures in turn: each gets every n-th picture, and encodes it while the others
+    /// draw.
+    ///
+    /// # Errors
+    /// [`OutletError::Number`].
+    pub fn number(&mut self, first: u64, step: u64) -> Result<(), OutletError> {
+        let (least, most) = (self.next, NUMBER_MAX);
+        if step == 0 || !(least..=most).contains(&first) || step > most {
+            return Err(OutletError::Number {
+                first,
+                step,
+                least,
+                most,
+            });
+        }
+        (self.next, self.step) = (first, step);
+        Ok(())
     }
 
     /// Whether there is no window any more: the user has closed it, and pictures are dropped; or
@@ -105,7 +131,7 @@ impl Outlet {
             return Err(OutletError::Failed(why.clone()));
         }
         let [width, height] = shot.check()?;
-        let frame = self.frame + 1;
+        let frame = self.next;
         let is_wanted = match &mut self.target {
             OutletTarget::Files(saver) => saver.wants(frame),
             OutletTarget::Window(pane) => !pane.is_closed(),
@@ -135,7 +161,7 @@ impl Outlet {
         };
         match shown {
             Ok(()) => {
-                self.frame = frame;
+                self.next = frame.saturating_add(self.step);
                 Ok(())
             }
             Err(error) => {

@@ -95,6 +95,11 @@ pub(crate) struct Context {
     /// Framebuffer objects bound by the program, by its names for them.
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
+    /// The driver's framebuffer object that takes the place of the default framebuffer while another
+    /// context is current; see `Renderer::set_default_framebuffer_aside`.
+    pub stand_in: Option<u32>,
+    /// Whether it has done so since this context was current.
+    pub is_aside: bool,
     /// The vertex array object bound by the program, by its name for it.
     pub vertex_array: u32,
     /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws
@@ -107,6 +112,8 @@ pub(crate) struct Context {
     /// State of the driver's vertex array object 0.
     pub arrays: OwnArrays,
     pub has_fences: bool,
+    /// Whether framebuffers that are drawn to are bound apart from those that are read.
+    pub has_draw_framebuffers: bool,
     pub has_pixel_buffers: bool,
     /// Whether vertex arrays have binding points.
     pub has_vertex_bindings: bool,
@@ -174,12 +181,15 @@ impl Context {
             renders: true,
             draw_framebuffer: 0,
             read_framebuffer: 0,
+            stand_in: None,
+            is_aside: false,
             vertex_array: 0,
             default_vertex_array: 0,
             array_buffer: None,
             elements: Elements::default(),
             arrays: OwnArrays::default(),
             has_fences: false,
+            has_draw_framebuffers: false,
             has_pixel_buffers: false,
             has_vertex_bindings: false,
             has_bounded_reads: false,
@@ -212,6 +222,8 @@ impl Context {
         let desktop = self.api.is_desktop();
         let es3 = self.api == Api::Es && version >= (3, 0);
         self.has_fences = es3 || desktop && (version >= (3, 2) || has("GL_ARB_sync"));
+        self.has_draw_framebuffers =
+            es3 || desktop && (version >= (3, 0) || has("GL_ARB_framebuffer_object"));
         self.has_pixel_buffers = es3 || desktop;
         self.has_vertex_bindings =
             desktop && (version >= (4, 3) || has("GL_ARB_vertex_attrib_binding"));

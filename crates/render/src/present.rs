@@ -79,10 +79,15 @@ pub(crate) struct UtilityContext {
     /// The surface that is current in place of one that a context lacks.
     pub stand_in: egl::Surface,
     /// Whether rows are read from the top down by the driver itself.
-    inverts: bool,
+    pub inverts: bool,
+    /// Whether the driver copies pbuffers when the context changes.
+    pub copies_pbuffers: bool,
     /// The driver's name and release.
     pub driver: String,
 }
+
+/// The names of Mesa's software renderers.
+const SOFTWARE: [&str; 2] = ["llvmpipe", "softpipe"];
 
 const PACK_INVERT: u32 = GL_PACK_INVERT_MESA;
 
@@ -129,6 +134,7 @@ impl UtilityContext {
             context,
             stand_in,
             inverts,
+            copies_pbuffers: SOFTWARE.iter().any(|name| driver.contains(name)),
             driver,
         })
     }
@@ -137,15 +143,40 @@ impl UtilityContext {
 impl UtilityContext {
     /// Has `read` read pixels from the bottom up. The utility context is current.
     pub fn upright(&self, gl: &Gl, read: impl FnOnce()) {
-        let invert = |on: i32| {
-            if self.inverts {
-                // SAFETY: the utility context is current, and knows the parameter.
-                unsafe { (gl.glPixelStorei)(PACK_INVERT, on) };
-            }
-        };
-        invert(0);
+        self.invert(gl, 0);
         read();
-        invert(1);
+        self.invert(gl, 1);
+    }
+
+    /// Has `read` read pixels from the top down, if the driver can. Another context is current,
+    /// which reads from the bottom up.
+    pub fn inverted(&self, gl: &Gl, read: impl FnOnce()) {
+        self.invert(gl, 1);
+        read();
+        self.invert(gl, 0);
+    }
+
+    /// Has `read` read pixels while no buffer can be drawn to. The utility context is current.
+    /// Otherwise Mesa's software renderers take the pbuffer for drawn to: when the context is
+    /// changed, they copy all of it to memory that stands for a screen, which takes as long as
+    /// reading it.
+    pub fn without_drawing(&self, gl: &Gl, read: impl FnOnce()) {
+        let mut buffer = 0;
+        // SAFETY: the utility context is current; one number is written.
+        unsafe {
+            (gl.glGetIntegerv)(GL_DRAW_BUFFER, &mut buffer);
+            (gl.glDrawBuffer)(GL_NONE);
+        }
+        read();
+        // SAFETY: the context is still current, and has given this buffer itself.
+        unsafe { (gl.glDrawBuffer)(buffer as u32) };
+    }
+
+    fn invert(&self, gl: &Gl, on: i32) {
+        if self.inverts {
+            // SAFETY: a context of this driver is current, and knows the parameter.
+            unsafe { (gl.glPixelStorei)(PACK_INVERT, on) };
+        }
     }
 }
 
@@ -314,7 +345,10 @@ impl Renderer {
     unsafe fn read(&self, [x, y, width, height]: Rect, to: *mut u8) {
         // SAFETY: the caller gives the room.
         unsafe {
-            (self.gl.glReadPixels)(x, y, width, height, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
+            let read = || {
+                (self.gl.glReadPixels)(x, y, width, height, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
+            };
+            self.utility.without_drawing(&self.gl, read);
             if !self.utility.inverts {
                 turn_over(to, width as usize * 4, height as usize);
             }

@@ -16,7 +16,7 @@ use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
 use mgn_sys::Readable;
 use mgn_wire::frames::Header;
-use mgn_wire::gl::{GL_BACK, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
+use mgn_wire::gl::{GL_BACK, GL_DRAW_FRAMEBUFFER, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
@@ -334,10 +334,48 @@ impl Renderer {
         read: egl::Surface,
     ) -> Result<(), EglError> {
         if self.seats.bound.get() != (context, draw, read) {
+            self.set_default_framebuffer_aside();
             self.egl.make_current(draw, read, context)?;
             self.seats.bound.set((context, draw, read));
+            self.take_default_framebuffer_back();
         }
         Ok(())
+    }
+
+    /// Has the current context draw to no pbuffer, before another one becomes current or commands
+    /// are flushed. At this moment Mesa's software renderers copy a pbuffer that the context has
+    /// drawn to, to memory that stands for a screen. This takes as long as reading the picture, and
+    /// nothing reads the copy.
+    pub(crate) fn set_default_framebuffer_aside(&mut self) {
+        let (bound, ..) = self.seats.bound.get();
+        let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.egl == bound) else {
+            return;
+        };
+        let may_fail = cx.may_be_inside || !cx.has_draw_framebuffers;
+        if !self.utility.copies_pbuffers || may_fail || cx.draw_framebuffer != 0 || cx.is_aside {
+            return;
+        }
+        let gl = &self.gl;
+        // SAFETY: the context is current; one name is written.
+        unsafe {
+            let stand_in = *cx.stand_in.get_or_insert_with(|| {
+                let mut name = 0;
+                (gl.glGenFramebuffers)(1, &mut name);
+                name
+            });
+            (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, stand_in);
+        }
+        cx.is_aside = true;
+    }
+
+    pub(crate) fn take_default_framebuffer_back(&mut self) {
+        let (bound, ..) = self.seats.bound.get();
+        let cx = self.cx.as_deref_mut().filter(|cx| cx.egl == bound);
+        if let Some(cx) = cx.filter(|cx| cx.is_aside) {
+            cx.is_aside = false;
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, 0) };
+        }
     }
 
     /// Counts a command.

@@ -313,8 +313,10 @@ impl Renderer {
     pub(crate) fn handwritten_mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.beat();
         if self.cx.is_some() {
+            self.set_default_framebuffer_aside();
             // SAFETY: a context is current.
             unsafe { (self.gl.glFinish)() };
+            self.take_default_framebuffer_back();
         }
         reply.empty();
         Ok(())
@@ -322,8 +324,10 @@ impl Renderer {
 
     pub(crate) fn handwritten_mgn_flush(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        self.set_default_framebuffer_aside();
         // SAFETY: a context is current.
         unsafe { (self.gl.glFlush)() };
+        self.take_default_framebuffer_back();
         Ok(())
     }
 

@@ -427,11 +427,14 @@ impl Renderer {
             (gl.glReadPixels)(x, y, width, height, format, type_, to.cast());
         };
         match aside.is_some() {
-            true => read(),
-            false => self.utility.upright(gl, read),
+            true => self.utility.inverted(gl, read),
+            // The utility context reads this way.
+            false => read(),
         }
-        // SAFETY: that number of rows was written there.
-        unsafe { turn_over(to, width as usize * 4, height as usize) };
+        if !self.utility.inverts {
+            // SAFETY: that number of rows was written there.
+            unsafe { turn_over(to, width as usize * 4, height as usize) };
+        }
         self.leave_depth(aside)
     }
 

@@ -247,8 +247,8 @@ class Outlet:
     def files(cls, folder: str | os.PathLike[str], format: str = "png", every: int = 1) -> Outlet:
         """Writes pictures to `folder`, which is created if missing: frame-000001.png and so on.
 
-        `format` is png or jpeg. If `every` is N, only every N-th picture is written; the numbers
-        count all pictures.
+        `format` is png or jpeg. If `every` is N, only pictures whose number is a multiple of N are
+        written. The numbers count all pictures, unless `number` changes them.
         """
         if every < 1:
             raise ValueError(f"every is {every}: use 1 for all pictures, 2 for every second one")
@@ -283,6 +283,17 @@ class Outlet:
         if not 0 <= tile < 1 << 16:
             raise ValueError(f"tile is {tile}, and no wall has such a tile")
         return cls(_native.Outlet.viewer(address, token_file, tile))
+
+    def number(self, first: int, step: int) -> None:
+        """Numbers the next pictures `first`, `first` + `step`, `first` + 2 * `step` and so on.
+
+        So the processes of a job can write its pictures in turn, each encoding one while the others
+        draw: every process calls `outlet.number(job.rank + 1, job.size)`, and passes
+        `to=frame % job.size` to the compositor. `first` must be larger than the numbers so far.
+        """
+        if not (0 < first < 1 << 63 and 0 < step < 1 << 63):
+            raise ValueError(f"first is {first} and step is {step}: both must be at least 1")
+        self._native.number(first, step)
 
     def show(self, color: numpy.ndarray, *, bottom_up: bool = False) -> None:
         """Shows a picture of the shape (height, width, 4) and the type uint8.

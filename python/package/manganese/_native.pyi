@@ -67,6 +67,7 @@ class Outlet:
     def viewer(
         address: str | None, token_file: str | PathLike[str] | None, tile: int
     ) -> Outlet: ...
+    def number(self, first: int, step: int) -> None: ...
     def show(
         self,
         width: int,

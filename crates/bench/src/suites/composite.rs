@@ -9,14 +9,14 @@ use anyhow::Result;
 use mgn_barrier::Kind as Barrier;
 use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
 
-use super::icet;
+use super::{composite_loop, icet, readback};
 use crate::composite::{Route, Work};
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
 
 /// The six sizes of the paper, and two larger ones.
-const SIZES: [(usize, usize); 8] = [
+pub const SIZES: [(usize, usize); 8] = [
     (256, 256),
     (512, 512),
     (1024, 768),
@@ -136,7 +136,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             conclude: verdicts,
         }
     };
-    Ok(vec![
+    let mut experiments = vec![
         experiment(
             Operation::Over,
             false,
@@ -157,7 +157,10 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         by_number(options, Operation::Nearest, "the nearest depth"),
         by_barrier(options),
         simulated(options),
-    ])
+        readback::plan(options),
+    ];
+    experiments.extend(composite_loop::plan(options));
+    Ok(experiments)
 }
 
 /// The library, by several routes.
@@ -176,19 +179,21 @@ fn ours(
     routes.iter().map(method).collect()
 }
 
-/// The rate of one process that has all pictures, with one thread and with one for each processor.
+/// The rate of one process that has all pictures, with one thread and with one for each processor;
+/// and the rate at which all processors only write the pictures, which no compositor can exceed.
 fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
-    let method = |threads| -> Box<dyn Method> {
+    let method = |(threads, merges)| -> Box<dyn Method> {
         Box::new(MergeLimit {
             cases: cases.to_vec(),
             seconds,
             threads,
+            merges,
         })
     };
-    [1, RENDERERS.min(processors())]
-        .into_iter()
-        .map(method)
-        .collect()
+    let all = RENDERERS.min(processors());
+    let several = (all > 1).then_some((all, true));
+    let all = [(1, true)].into_iter().chain(several).chain([(all, false)]);
+    all.map(method).collect()
 }
 
 fn about(processes: &str) -> String {
@@ -419,13 +424,16 @@ struct MergeLimit {
     cases: Vec<Case>,
     seconds: f64,
     threads: usize,
+    /// Whether the pictures are merged, or only written.
+    merges: bool,
 }
 
 impl Method for MergeLimit {
     fn name(&self) -> String {
-        match self.threads {
-            1 => "one pass in one thread".to_string(),
-            threads => format!("one pass in {threads} threads"),
+        match (self.threads, self.merges) {
+            (1, true) => "one pass in one thread".to_string(),
+            (threads, true) => format!("one pass in {threads} threads"),
+            (threads, false) => format!("only written, in {threads} threads"),
         }
     }
 
@@ -470,6 +478,10 @@ impl MergeLimit {
             for (picture, from) in pictures.iter_mut().zip(&from) {
                 picture.color.copy_from_slice(&from.color);
                 picture.depth.copy_from_slice(&from.depth);
+            }
+            if !self.merges {
+                std::hint::black_box(&mut pictures);
+                return Ok(());
             }
             let layers: Vec<Layer<'_>> = pictures
                 .iter()
@@ -571,7 +583,7 @@ impl Simulated {
 }
 
 /// The seconds that a call takes.
-fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+pub fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;
     let (start, mut calls) = (Instant::now(), 0);
     while start.elapsed().as_secs_f64() < seconds {

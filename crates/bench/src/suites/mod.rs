@@ -3,6 +3,7 @@
 mod barrier;
 mod barrier_link;
 mod composite;
+mod composite_loop;
 mod crowd;
 mod demo;
 mod gl;
@@ -17,6 +18,7 @@ mod overlap;
 mod pattern;
 mod program_rows;
 mod programs;
+mod readback;
 mod unavailable;
 
 use anyhow::Result;
