@@ -335,9 +335,12 @@ impl Renderer {
     ) -> Result<(), EglError> {
         if self.seats.bound.get() != (context, draw, read) {
             self.set_default_framebuffer_aside();
-            self.egl.make_current(draw, read, context)?;
-            self.seats.bound.set((context, draw, read));
+            let made = self.egl.make_current(draw, read, context);
+            if made.is_ok() {
+                self.seats.bound.set((context, draw, read));
+            }
             self.take_default_framebuffer_back();
+            return made;
         }
         Ok(())
     }
