@@ -178,6 +178,24 @@ fn walls_of_all_kinds_draw() {
 }
 
 #[test]
+fn pictures_are_read_back_and_the_whole_loop_runs() {
+    programs("demos");
+    let folder = RunFolder::new("composite");
+    let readback = folder.outcomes(&["composite", "--quick", "--only", "readback"]);
+    let (measured, left) = lines(&readback[0]);
+    assert!(
+        measured.len() == 4 && left.is_empty(),
+        "{measured:?}, {left:?}"
+    );
+    for operation in ["depth", "over"] {
+        let only = format!("loop {operation}");
+        let outcomes = folder.outcomes(&["composite", "--quick", "--only", &only, "--fresh"]);
+        let (measured, left) = lines(&outcomes[0]);
+        assert!(measured.contains("8 renderers"), "{measured:?}, {left:?}");
+    }
+}
+
+#[test]
 fn link_comes_to_its_end() {
     programs("demos");
     let folder = RunFolder::new("link");

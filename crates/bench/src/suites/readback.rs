@@ -19,20 +19,20 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(20);
 pub fn plan(options: &BenchOptions) -> Experiment {
     let sizes = options.full_or_quick(&SIZES[..], &SIZES[..2]);
     let seconds = options.full_or_quick(0.2, 0.05);
-    let method = |with_depth, is_ours| -> Box<dyn Method> {
-        match is_ours {
-            true => Box::new(ReadBack {
-                with_depth,
-                sizes,
-                seconds,
-            }),
-            false => Box::new(Copy {
-                with_depth,
-                sizes,
-                seconds,
-            }),
-        }
+    let method = |(reader, with_depth)| -> Box<dyn Method> {
+        Box::new(Reading {
+            reader,
+            with_depth,
+            sizes,
+            seconds,
+        })
     };
+    let readers = [
+        (Reader::Renderer, false),
+        (Reader::Renderer, true),
+        (Reader::Memcpy, false),
+        (Reader::Memcpy, true),
+    ];
     Experiment {
         suite: Suite::Composite,
         key: PLOT.replace('-', " "),
@@ -43,12 +43,7 @@ pub fn plan(options: &BenchOptions) -> Experiment {
             Axis::log("rate", "frames/s"),
             Better::More,
         )],
-        methods: vec![
-            method(false, true),
-            method(true, true),
-            method(false, false),
-            method(true, false),
-        ],
+        methods: readers.map(method).into_iter().collect(),
         depends_on_distance: false,
         budget: Duration::from_secs(options.full_or_quick(60, 3)),
         rounds: ROUNDS,
@@ -61,23 +56,38 @@ pub fn plan(options: &BenchOptions) -> Experiment {
     }
 }
 
-/// The renderer of Manganese, in a process of its own.
-struct ReadBack {
+#[derive(Clone, Copy)]
+enum Reader {
+    /// The renderer of Manganese, in a process of its own.
+    Renderer,
+    /// The limit: the same bytes are copied in memory.
+    Memcpy,
+}
+
+struct Reading {
+    reader: Reader,
     with_depth: bool,
     sizes: &'static [(usize, usize)],
     seconds: f64,
 }
 
-impl Method for ReadBack {
+impl Method for Reading {
     fn name(&self) -> String {
-        match self.with_depth {
-            true => "colours and depths".to_string(),
-            false => "colours".to_string(),
+        let what = match self.with_depth {
+            true => "colours and depths",
+            false => "colours",
+        };
+        match self.reader {
+            Reader::Renderer => what.to_string(),
+            Reader::Memcpy => format!("memcpy of {what}"),
         }
     }
 
     fn kind(&self) -> Kind {
-        Kind::Ours
+        match self.reader {
+            Reader::Renderer => Kind::Ours,
+            Reader::Memcpy => Kind::Limit,
+        }
     }
 
     fn command(&self) -> String {
@@ -85,55 +95,38 @@ impl Method for ReadBack {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let figure = |(width, height): &(usize, usize)| {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.args([PART, "readback"]);
-            command.args([width, height].map(usize::to_string));
-            command.arg(self.seconds.to_string());
-            command.args(self.with_depth.then_some("--depth"));
-            let finished = child::output(&mut command, RUN_TIMEOUT)?.success("a renderer")?;
-            let rate: f64 = finished.stdout.trim().parse().context("a rate")?;
-            Ok(Figure::new(PLOT, (width * height) as f64, rate))
+        let figure = |size: &(usize, usize)| {
+            let rate = match self.reader {
+                Reader::Renderer => self.read(*size)?,
+                Reader::Memcpy => self.copy(*size)?,
+            };
+            Ok(Figure::new(PLOT, (size.0 * size.1) as f64, rate))
         };
         self.sizes.iter().map(figure).collect()
     }
 }
 
-/// The limit: the same bytes are copied in memory.
-struct Copy {
-    with_depth: bool,
-    sizes: &'static [(usize, usize)],
-    seconds: f64,
-}
-
-impl Method for Copy {
-    fn name(&self) -> String {
-        match self.with_depth {
-            true => "memcpy of colours and depths".to_string(),
-            false => "memcpy of colours".to_string(),
-        }
+impl Reading {
+    /// The pictures per second that a renderer reads back.
+    fn read(&self, (width, height): (usize, usize)) -> Result<f64> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args([PART, "readback"]);
+        command.args([width, height].map(|side| side.to_string()));
+        command.arg(self.seconds.to_string());
+        command.args(self.with_depth.then_some("--depth"));
+        let finished = child::output(&mut command, RUN_TIMEOUT)?.success("a renderer")?;
+        finished.stdout.trim().parse().context("a rate")
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Limit
-    }
-
-    fn command(&self) -> String {
-        "mgn bench composite".to_string()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
+    fn copy(&self, (width, height): (usize, usize)) -> Result<f64> {
         let pixel = if self.with_depth { 8 } else { 4 };
-        let figure = |(width, height): &(usize, usize)| {
-            let from = vec![1_u8; width * height * pixel];
-            let mut into = vec![2_u8; from.len()];
-            let each = per_call(self.seconds, || {
-                into.copy_from_slice(std::hint::black_box(&from));
-                std::hint::black_box(&mut into);
-                Ok(())
-            })?;
-            Ok(Figure::new(PLOT, (width * height) as f64, 1.0 / each))
-        };
-        self.sizes.iter().map(figure).collect()
+        let from = vec![1_u8; width * height * pixel];
+        let mut into = vec![2_u8; from.len()];
+        let each = per_call(self.seconds, || {
+            into.copy_from_slice(std::hint::black_box(&from));
+            std::hint::black_box(&mut into);
+            Ok(())
+        })?;
+        Ok(1.0 / each)
     }
 }
