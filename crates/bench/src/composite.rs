@@ -283,3 +283,14 @@ impl Compositor {
         Ok(())
     }
 }
+
+/// The seconds that a call takes.
+pub fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    call()?;
+    let (start, mut calls) = (Instant::now(), 0);
+    while start.elapsed().as_secs_f64() < seconds {
+        call()?;
+        calls += 1;
+    }
+    Ok(start.elapsed().as_secs_f64() / f64::from(calls.max(1)))
+}

@@ -1,12 +1,13 @@
 //! A renderer that reads its pictures back, as the servers of Manganese do for compositing.
 
-use std::time::Instant;
-
 use anyhow::{bail, Context, Result};
 use mgn_render::{Pictures, Renderer, Room};
 use mgn_wire::frames::{want, Header};
-use mgn_wire::hello::{api, Color, Config, Created};
+use mgn_wire::gl::{GL_COLOR_BUFFER_BIT, GL_DEPTH_BUFFER_BIT};
+use mgn_wire::hello::{api, surface, Color, Config, Created};
 use mgn_wire::{Answer, Commands, Fault, Reply};
+
+use crate::composite::per_call;
 
 /// The visual of the surface: 8 bits for each of red, green, blue and alpha, and 24 bits of depth.
 const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
@@ -14,12 +15,6 @@ const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
 /// The only context and the only surface.
 const CONTEXT: u32 = 1;
 const SURFACE: u32 = 1;
-
-/// `mgnCreateSurface`: a window with two buffers.
-const WINDOW: u32 = 0;
-
-const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
-const GL_DEPTH_BUFFER_BIT: u32 = 0x0100;
 
 /// The largest description of a context in bytes.
 const DESCRIPTION_MAX: u32 = 1 << 20;
@@ -76,24 +71,17 @@ impl Readback {
         if !matches!(created, Created::Context(_)) {
             bail!("the driver creates no context: {created:?}");
         }
-        renderer.mgn_create_surface(SURFACE, WINDOW, CONFIG, self.width, self.height)?;
+        renderer.mgn_create_surface(SURFACE, surface::WINDOW, CONFIG, self.width, self.height)?;
         renderer.message(CONTEXT)?;
         renderer.mgn_make_current(SURFACE, SURFACE)?;
         renderer.gl_clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT)?;
         let depth = if self.depth { want::DEPTH } else { 0 };
         let mut frames = 0;
-        let mut read = |renderer: &mut Renderer| {
+        let each = per_call(self.seconds, || {
             frames += 1;
-            renderer.mgn_swap_buffers(SURFACE, frames, want::COMPOSITE | depth)
-        };
-        // The first picture needs new memory.
-        read(&mut renderer)?;
-        let (start, mut count) = (Instant::now(), 0);
-        while start.elapsed().as_secs_f64() < self.seconds || count == 0 {
-            read(&mut renderer)?;
-            count += 1;
-        }
-        println!("{}", f64::from(count) / start.elapsed().as_secs_f64());
+            Ok(renderer.mgn_swap_buffers(SURFACE, frames, want::COMPOSITE | depth)?)
+        })?;
+        println!("{}", 1.0 / each);
         Ok(())
     }
 }

@@ -96,7 +96,7 @@ pub(crate) struct Context {
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
     /// The driver's framebuffer object that takes the place of the default framebuffer while
-    /// another context is current; see `Renderer::set_default_framebuffer_aside`.
+    /// another context is current; see `Renderer::with_default_framebuffer_aside`.
     pub stand_in: Option<u32>,
     /// Whether it has done so since this context was current.
     pub is_aside: bool,

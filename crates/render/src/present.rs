@@ -161,6 +161,9 @@ impl UtilityContext {
     /// changed, they copy all of it to memory that stands for a screen, which takes as long as
     /// reading it.
     pub fn without_drawing(&self, gl: &Gl, read: impl FnOnce()) {
+        if !self.copies_pbuffers {
+            return read();
+        }
         let mut buffer = 0;
         // SAFETY: the utility context is current; one number is written.
         unsafe {

@@ -334,22 +334,31 @@ impl Renderer {
         read: egl::Surface,
     ) -> Result<(), EglError> {
         if self.seats.bound.get() != (context, draw, read) {
-            self.set_default_framebuffer_aside();
-            let made = self.egl.make_current(draw, read, context);
-            if made.is_ok() {
-                self.seats.bound.set((context, draw, read));
-            }
-            self.take_default_framebuffer_back();
-            return made;
+            self.with_default_framebuffer_aside(|r| {
+                r.egl.make_current(draw, read, context)?;
+                r.seats.bound.set((context, draw, read));
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    /// Has the current context draw to no pbuffer, before another one becomes current or commands
-    /// are flushed. At this moment Mesa's software renderers copy a pbuffer that the context has
-    /// drawn to, to memory that stands for a screen. This takes as long as reading the picture, and
-    /// nothing reads the copy.
-    pub(crate) fn set_default_framebuffer_aside(&mut self) {
+    /// Has the current context draw to no pbuffer while `work` makes another one current or flushes
+    /// commands. At this moment Mesa's software renderers copy a pbuffer that the context has drawn
+    /// to, to memory that stands for a screen. This takes as long as reading the picture, and
+    /// nothing reads the copy. If the context is not current after `work`, it gets its pbuffer back
+    /// when it is current again.
+    pub(crate) fn with_default_framebuffer_aside<T>(
+        &mut self,
+        work: impl FnOnce(&mut Renderer) -> T,
+    ) -> T {
+        self.set_default_framebuffer_aside();
+        let done = work(self);
+        self.take_default_framebuffer_back();
+        done
+    }
+
+    fn set_default_framebuffer_aside(&mut self) {
         let (bound, ..) = self.seats.bound.get();
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.egl == bound) else {
             return;
@@ -371,7 +380,7 @@ impl Renderer {
         cx.is_aside = true;
     }
 
-    pub(crate) fn take_default_framebuffer_back(&mut self) {
+    fn take_default_framebuffer_back(&mut self) {
         let (bound, ..) = self.seats.bound.get();
         let cx = self.cx.as_deref_mut().filter(|cx| cx.egl == bound);
         if let Some(cx) = cx.filter(|cx| cx.is_aside) {

@@ -313,10 +313,8 @@ impl Renderer {
     pub(crate) fn handwritten_mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.beat();
         if self.cx.is_some() {
-            self.set_default_framebuffer_aside();
             // SAFETY: a context is current.
-            unsafe { (self.gl.glFinish)() };
-            self.take_default_framebuffer_back();
+            self.with_default_framebuffer_aside(|r| unsafe { (r.gl.glFinish)() });
         }
         reply.empty();
         Ok(())
@@ -324,10 +322,8 @@ impl Renderer {
 
     pub(crate) fn handwritten_mgn_flush(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
-        self.set_default_framebuffer_aside();
         // SAFETY: a context is current.
-        unsafe { (self.gl.glFlush)() };
-        self.take_default_framebuffer_back();
+        self.with_default_framebuffer_aside(|r| unsafe { (r.gl.glFlush)() });
         Ok(())
     }
 

@@ -3,14 +3,14 @@
 //! picture, and by the number of renderers.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 use mgn_barrier::Kind as Barrier;
 use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
 
 use super::{composite_loop, icet, readback};
-use crate::composite::{Route, Work};
+use crate::composite::{per_call, Route, Work};
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
@@ -190,10 +190,10 @@ fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
             merges,
         })
     };
-    let all = RENDERERS.min(processors());
-    let several = (all > 1).then_some((all, true));
-    let all = [(1, true)].into_iter().chain(several).chain([(all, false)]);
-    all.map(method).collect()
+    let most = RENDERERS.min(processors());
+    let several = (most > 1).then_some((most, true));
+    let all = [(1, true)].into_iter().chain(several);
+    all.chain([(most, false)]).map(method).collect()
 }
 
 fn about(processes: &str) -> String {
@@ -580,17 +580,6 @@ impl Simulated {
             copy: copy / bytes.len() as f64,
         })
     }
-}
-
-/// The seconds that a call takes.
-pub fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
-    call()?;
-    let (start, mut calls) = (Instant::now(), 0);
-    while start.elapsed().as_secs_f64() < seconds {
-        call()?;
-        calls += 1;
-    }
-    Ok(start.elapsed().as_secs_f64() / f64::from(calls.max(1)))
 }
 
 fn blending(renderers: usize, width: usize, height: usize) -> Work {

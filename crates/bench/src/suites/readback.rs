@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::composite::{per_call, SIZES};
+use super::composite::SIZES;
 use crate::child::{self, PART};
+use crate::composite::per_call;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
