@@ -97,9 +97,18 @@ pub(crate) struct Context {
     pub read_framebuffer: u32,
     /// The driver's framebuffer object that takes the place of the default framebuffer while
     /// another context is current; see `Renderer::with_default_framebuffer_aside`.
-    pub stand_in: Option<u32>,
-    /// Whether it has done so since this context was current.
+    pub empty_framebuffer: Option<u32>,
+    /// Whether it does so now.
     pub is_aside: bool,
+    /// The surface that the context has drawn to last, and [`crate::seats::Seats::forgotten`] at
+    /// that time.
+    pub draws: Option<(egl::Surface, u64)>,
+    /// The surface for which the driver was told from which buffer the context reads, and
+    /// [`crate::seats::Seats::forgotten`] at that time.
+    pub reads: Option<(egl::Surface, u64)>,
+    /// Whether glBitmap was called since commands were last flushed while the default framebuffer
+    /// was bound. The driver keeps small bitmaps and draws them later.
+    pub may_keep_bitmaps: bool,
     /// The vertex array object bound by the program, by its name for it.
     pub vertex_array: u32,
     /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws
@@ -181,8 +190,11 @@ impl Context {
             renders: true,
             draw_framebuffer: 0,
             read_framebuffer: 0,
-            stand_in: None,
+            empty_framebuffer: None,
             is_aside: false,
+            draws: None,
+            reads: None,
+            may_keep_bitmaps: false,
             vertex_array: 0,
             default_vertex_array: 0,
             array_buffer: None,

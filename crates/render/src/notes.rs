@@ -95,11 +95,18 @@ impl Renderer {
             }
         }
         if cx.api.is_desktop() && cx.was_current {
-            for (framebuffer, noted, pname) in [
-                (cx.draw_framebuffer, cx.draw_buffer, GL_DRAW_BUFFER),
-                (cx.read_framebuffer, cx.read_buffer, GL_READ_BUFFER),
+            // The driver may not have been told yet from which buffer of a new surface it is to
+            // read.
+            let is_told = cx.reads.is_some();
+            for (is_bound, noted, pname) in [
+                (cx.draw_framebuffer == 0, cx.draw_buffer, GL_DRAW_BUFFER),
+                (
+                    cx.read_framebuffer == 0 && is_told,
+                    cx.read_buffer,
+                    GL_READ_BUFFER,
+                ),
             ] {
-                if framebuffer == 0 {
+                if is_bound {
                     let what = format!("the default framebuffer's {pname:#x}");
                     same(&what, noted.into(), pname)?;
                 }

@@ -315,7 +315,7 @@ impl Renderer {
             _ => self.pictures.room(want, bytes)?,
         };
         let Some(mut room) = room else {
-            self.pace();
+            self.pace()?;
             return self.pictures.send_header(&done);
         };
         let to = room
@@ -359,21 +359,27 @@ impl Renderer {
     }
 
     /// Lets the driver work on one frame while the next is decoded, and no further ahead.
-    fn pace(&mut self) {
-        let Some(cx) = self.cx.as_deref_mut() else {
-            return;
-        };
-        // SAFETY: the context is current; the fence is its own, and is waited for and deleted once.
-        unsafe {
-            if !cx.has_fences {
-                return (self.gl.glFinish)();
+    fn pace(&mut self) -> Result<(), Fault> {
+        // The utility context may be current, and would make the fence.
+        self.bind()?;
+        self.with_default_framebuffer_aside(|r| {
+            let Some(cx) = r.cx.as_deref_mut() else {
+                return;
+            };
+            // SAFETY: the context is current; the fence is its own, and is waited for and deleted
+            // once.
+            unsafe {
+                if !cx.has_fences {
+                    return (r.gl.glFinish)();
+                }
+                let next = (r.gl.glFenceSync)(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+                (r.gl.glFlush)();
+                if let Some(previous) = cx.frame_fence.replace(next) {
+                    wait(&r.gl, previous);
+                }
             }
-            let next = (self.gl.glFenceSync)(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-            (self.gl.glFlush)();
-            if let Some(previous) = cx.frame_fence.replace(next) {
-                wait(&self.gl, previous);
-            }
-        }
+        });
+        Ok(())
     }
 }
 

@@ -16,7 +16,10 @@ use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
 use mgn_sys::Readable;
 use mgn_wire::frames::Header;
-use mgn_wire::gl::{GL_BACK, GL_DRAW_FRAMEBUFFER, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
+use mgn_wire::gl::{
+    GL_BACK, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_INVALID_OPERATION,
+    GL_MAX_TEXTURE_SIZE,
+};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
@@ -323,8 +326,16 @@ impl Renderer {
         let read_buffer = if follows { GL_BACK } else { cx.read_buffer };
         let read = cx.read.as_ref().map(|s| s.borrow().target(read_buffer));
         let none = self.utility.stand_in;
-        self.make_current(cx.egl, draw.unwrap_or(none), read.unwrap_or(none))
-            .map_err(|e| Fault::driver(e.to_string()))
+        let (draw, read) = (draw.unwrap_or(none), read.unwrap_or(none));
+        self.make_current(cx.egl, draw, read)
+            .map_err(|e| Fault::driver(e.to_string()))?;
+        let reads = Some((read, self.seats.forgotten.get()));
+        let is_new = self.cx.as_deref().is_some_and(|cx| cx.reads != reads);
+        if is_new {
+            let is_chosen = self.choose_read_buffer();
+            self.cx()?.reads = reads.filter(|_| is_chosen);
+        }
+        Ok(())
     }
 
     pub(crate) fn make_current(
@@ -335,12 +346,60 @@ impl Renderer {
     ) -> Result<(), EglError> {
         if self.seats.bound.get() != (context, draw, read) {
             self.with_default_framebuffer_aside(|r| {
-                r.egl.make_current(draw, read, context)?;
-                r.seats.bound.set((context, draw, read));
-                Ok(())
+                match r.is_new_behind_another(context, draw) {
+                    true => r.make_new_current(context, draw, read),
+                    false => r.make_current_in_egl(context, draw, read),
+                }
             })?;
         }
+        let draws = Some((draw, self.seats.forgotten.get()));
+        if let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.egl == context) {
+            cx.draws = draws;
+        }
         Ok(())
+    }
+
+    fn make_current_in_egl(
+        &mut self,
+        context: egl::Context,
+        draw: egl::Surface,
+        read: egl::Surface,
+    ) -> Result<(), EglError> {
+        self.egl.make_current(draw, read, context)?;
+        self.seats.bound.set((context, draw, read));
+        Ok(())
+    }
+
+    /// Whether the context is about to draw to another surface than before, with a framebuffer
+    /// object bound in place of the default framebuffer.
+    fn is_new_behind_another(&self, context: egl::Context, draw: egl::Surface) -> bool {
+        let draws = Some((draw, self.seats.forgotten.get()));
+        let cx = self.cx.as_deref().filter(|cx| cx.egl == context);
+        let is_behind = |cx: &Context| {
+            let is_possible = cx.has_draw_framebuffers && !cx.may_be_inside;
+            is_possible && (cx.is_aside || cx.draw_framebuffer != 0)
+        };
+        cx.is_some_and(|cx| is_behind(cx) && cx.draws != draws)
+    }
+
+    /// Makes a surface current that is new to the context. Mesa learns to which of its buffers the
+    /// context draws at this moment, but only if the default framebuffer is bound.
+    fn make_new_current(
+        &mut self,
+        context: egl::Context,
+        draw: egl::Surface,
+        read: egl::Surface,
+    ) -> Result<(), EglError> {
+        let none = self.utility.stand_in;
+        self.make_current_in_egl(context, none, none)?;
+        self.take_default_framebuffer_back();
+        let bound = self.driver_integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32;
+        // SAFETY: the context is current, and the name is the driver's own.
+        unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, 0) };
+        let done = self.make_current_in_egl(context, draw, read);
+        // SAFETY: as above; it has stayed current if this has failed.
+        unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, bound) };
+        done
     }
 
     /// Has the current context draw to no pbuffer while `work` makes another one current or flushes
@@ -364,18 +423,20 @@ impl Renderer {
             return;
         };
         let may_fail = cx.may_be_inside || !cx.has_draw_framebuffers;
-        if !self.utility.copies_pbuffers || may_fail || cx.draw_framebuffer != 0 || cx.is_aside {
+        let keeps_bitmaps = std::mem::take(&mut cx.may_keep_bitmaps);
+        let is_bound = cx.draw_framebuffer == 0 && !cx.is_aside;
+        if !self.utility.copies_pbuffers || may_fail || keeps_bitmaps || !is_bound {
             return;
         }
         let gl = &self.gl;
         // SAFETY: the context is current; one name is written.
         unsafe {
-            let stand_in = *cx.stand_in.get_or_insert_with(|| {
+            let empty = *cx.empty_framebuffer.get_or_insert_with(|| {
                 let mut name = 0;
                 (gl.glGenFramebuffers)(1, &mut name);
                 name
             });
-            (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, stand_in);
+            (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, empty);
         }
         cx.is_aside = true;
     }
@@ -383,8 +444,7 @@ impl Renderer {
     fn take_default_framebuffer_back(&mut self) {
         let (bound, ..) = self.seats.bound.get();
         let cx = self.cx.as_deref_mut().filter(|cx| cx.egl == bound);
-        if let Some(cx) = cx.filter(|cx| cx.is_aside) {
-            cx.is_aside = false;
+        if cx.is_some_and(|cx| std::mem::take(&mut cx.is_aside)) {
             // SAFETY: the context is current.
             unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, 0) };
         }
@@ -402,6 +462,7 @@ impl Renderer {
 
     /// A destroyed surface may be current still, and EGL may give its handle to another.
     pub(crate) fn forget(&mut self, surface: egl::Surface) {
+        self.seats.forgotten.set(self.seats.forgotten.get() + 1);
         let (_, draw, read) = self.seats.bound.get();
         if draw == surface || read == surface {
             self.seats.bound.set((egl::NO_CONTEXT, surface, surface));

@@ -17,6 +17,8 @@ pub(crate) const SOLE: u32 = 0;
 pub(crate) struct Seats {
     /// The current objects of EGL: context, draw and read surface.
     pub bound: Cell<(egl::Context, egl::Surface, egl::Surface)>,
+    /// The number of surfaces that were destroyed. EGL may give their handles to others.
+    pub forgotten: Cell<u64>,
     /// The renderer that has worked last.
     pub turn: Cell<u32>,
     pub peers: Rc<RefCell<Peers>>,
@@ -33,6 +35,7 @@ impl Seats {
         peers.join(SOLE, "this program");
         Seats {
             bound: Cell::new((egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE)),
+            forgotten: Cell::new(0),
             turn: Cell::new(SOLE),
             peers: Rc::new(RefCell::new(peers)),
             is_shared: Cell::new(false),

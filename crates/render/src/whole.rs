@@ -341,12 +341,19 @@ impl Renderer {
     }
 
     /// Makes the program's context current with the buffer whose depth is meant, for reading and
-    /// drawing, and puts its state aside. OpenGL ES reads no depth: there it is the utility
+    /// drawing, and puts its state aside. OpenGL ES reads no depth, and a context that compiles a
+    /// display list or has begun a primitive cannot put its state aside: there it is the utility
     /// context, and nothing is put aside.
     fn at_depth(&mut self, buffer: egl::Surface) -> Result<Option<Aside>, Fault> {
         let cx = self.cx()?;
         let (context, api, has_buffers) = (cx.egl, cx.api, cx.has_pixel_buffers);
-        if !api.is_desktop() {
+        let mut is_own = api.is_desktop() && !self.compiles();
+        if is_own {
+            // The context may not be current. All that follows is about its state.
+            self.make_current(context, buffer, buffer).map_err(fault)?;
+            is_own = !self.has_primitive();
+        }
+        if !is_own {
             self.make_current(self.utility.context, buffer, buffer)
                 .map_err(fault)?;
             return Ok(None);
@@ -356,7 +363,6 @@ impl Renderer {
         self.lift_condition();
         self.pack(true)?;
         self.unpack(true)?;
-        self.make_current(context, buffer, buffer).map_err(fault)?;
         let mut bindings = vec![
             GL_DRAW_FRAMEBUFFER_BINDING,
             GL_READ_FRAMEBUFFER_BINDING,

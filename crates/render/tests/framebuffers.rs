@@ -5,6 +5,7 @@
 mod support;
 
 use mgn_wire::encoder::Data;
+use mgn_wire::frames::want;
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, plane};
 use mgn_wire::Encoder;
@@ -193,6 +194,70 @@ fn a_resized_surface_starts_black_and_keeps_the_context() {
         .pixels
         .chunks_exact(4)
         .all(|p| p[..3] == [255, 255, 255]));
+}
+
+/// The picture is read, so another context becomes current. The program's is current again with a
+/// new surface.
+#[test]
+fn a_resized_surface_is_drawn_to_in_the_same_buffer() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        clear(e, 1.0, 0.0, 0.0);
+        e.mgn_swap_buffers(1, 1, 1);
+        e.mgn_resize_surface(1, 100, 30);
+        e.gl_push_attrib(GL_ALL_ATTRIB_BITS);
+        clear(e, 1.0, 0.0, 0.0);
+        e.gl_pop_attrib();
+        clear(e, 1.0, 1.0, 1.0);
+        e.mgn_swap_buffers(1, 2, 1);
+    });
+    s.picture();
+    let picture = s.picture().pixels;
+    assert!(picture.chunks_exact(4).all(|p| p[..3] == [255, 255, 255]));
+    s.renderer.compare_notes().unwrap();
+}
+
+/// Depths are read in the program's context.
+#[test]
+fn depths_are_read_whatever_the_program_has_set() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let pixels = 64 * 48;
+    let wanted = want::COMPOSITE | want::DEPTH;
+    s.encode(|e| {
+        e.gl_clear_depth(0.5);
+        e.gl_clear(GL_DEPTH_BUFFER_BIT);
+        // With these, rows would be written behind the memory for the picture.
+        e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 8);
+        e.gl_pixel_storei(GL_PACK_ROW_LENGTH, 80);
+        e.gl_enable(0xdead);
+        e.mgn_swap_buffers(1, 1, wanted);
+        e.mgn_get_error(1);
+    });
+    assert_eq!(s.answer_array::<u32>(), [GL_INVALID_ENUM]);
+    let first = s.picture();
+    let depths = &first.pixels[4 * pixels..];
+    assert_eq!((first.header.has_depth, depths.len()), (true, 4 * pixels));
+    let depth = u32::from_ne_bytes(depths[..4].try_into().unwrap());
+    assert_eq!(depth >> 8, 0x80_0000, "{depth:#x}");
+    assert!(depths.chunks_exact(4).all(|other| *other == depths[..4]));
+    s.renderer.compare_notes().unwrap();
+    // While a list is compiled, and within a primitive.
+    for begins in [false, true] {
+        s.encode(|e| {
+            match begins {
+                true => e.gl_begin(GL_POINTS),
+                false => e.gl_new_list(1, GL_COMPILE),
+            }
+            e.mgn_swap_buffers(1, 2, wanted);
+            match begins {
+                true => e.gl_end(),
+                false => e.gl_end_list(),
+            }
+        });
+        let next = s.picture();
+        assert!(next.header.has_depth && next.pixels[4 * pixels..] == *depths);
+        s.renderer.compare_notes().unwrap();
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod support;
 
 use mgn_wire::draws::{attr, Array, Kind};
 use mgn_wire::encoder::Data;
+use mgn_wire::frames::want;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::Encoder;
@@ -685,6 +686,26 @@ unsafe fn elements(r: &mut Random, e: &mut Encoder, mode: u32) {
     }
 }
 
+/// Writes a random command about the surfaces, and says which.
+fn surface(r: &mut Random, e: &mut Encoder) -> &'static str {
+    match r.below(3) {
+        0 => {
+            e.mgn_resize_surface(1, 40 + r.below(30) as u32, 40);
+            "mgnResizeSurface"
+        }
+        1 => {
+            let surface = r.of(&[1, 2]);
+            e.mgn_make_current(surface, surface);
+            "mgnMakeCurrent"
+        }
+        _ => {
+            let wanted = [0, want::WINDOW, want::COMPOSITE | want::DEPTH];
+            e.mgn_swap_buffers(1, 0, r.of(&wanted));
+            "mgnSwapBuffers"
+        }
+    }
+}
+
 /// Two contexts that share objects, in place of any there were.
 fn fresh(s: &mut Session, versions: [Version; 2]) {
     s.context = 0;
@@ -759,6 +780,11 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
                 let size = r.of(&[0, 16, 512, 1024, 2048]);
                 e.gl_buffer_data(GL_ARRAY_BUFFER, size, Data::Null, GL_STATIC_DRAW);
                 name = "glBufferData";
+            } else if !has_left_primitive && r.below(16) == 0 {
+                if !compiles[at] {
+                    e.gl_end();
+                }
+                name = surface(&mut r, e);
             } else {
                 name = command(&mut r, e, api, compiles[at]);
             }
@@ -799,6 +825,7 @@ fn what_is_noted_is_what_the_driver_says() {
     let settings = Settings::from_environment();
     let mut s = Session::new(api::COMPAT, 0);
     s.renderer.limit_storage(256 << 20);
+    s.encode(|e| e.mgn_create_surface(2, 0, CONFIG, 20, 20));
     let has_es1 = s.renderer.info().es1 != (0, 0);
     let mut sequences = 0;
     while !settings.is_enough(sequences, SEQUENCES) {

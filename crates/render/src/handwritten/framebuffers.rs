@@ -109,27 +109,48 @@ impl Renderer {
         self.bind_and_read()
     }
 
-    /// Makes the surfaces current that are drawn to and read now. Mesa stores the choice of the
-    /// read buffer for each surface, and that of the draw buffer for the context.
+    /// Makes the surfaces current that are drawn to and read now, and chooses the buffer that is
+    /// read.
     pub(crate) fn bind_and_read(&mut self) -> Result<(), Fault> {
         self.bind()?;
-        // The program's list must not contain a command of ours.
-        if self.compiles() {
-            return Ok(());
+        self.choose_read_buffer();
+        Ok(())
+    }
+
+    /// Tells the driver which buffer the context reads, unless it knows. Mesa stores this choice
+    /// for each surface, and that of the draw buffer for the context. `false` if that is not
+    /// possible now.
+    pub(crate) fn choose_read_buffer(&mut self) -> bool {
+        // The program's list must not contain a command of ours, and its primitives none of any.
+        if self.compiles() || self.has_primitive() {
+            return false;
         }
         let Some(cx) = self.cx.as_deref() else {
-            return Ok(());
+            return false;
         };
         let (buffer, is_default) = (cx.read_buffer, cx.read_framebuffer == 0);
-        let is_chosen = cx.api.is_desktop() && cx.was_current;
-        if is_chosen && is_default {
+        if !cx.api.is_desktop() {
+            return true;
+        }
+        if !cx.was_current || !(is_default || cx.has_draw_framebuffers) {
+            return false;
+        }
+        if is_default {
             let said = self.asked(GL_READ_BUFFER);
             if said.is_some_and(|said| said != buffer as i32) {
                 // SAFETY: the context is current.
                 unsafe { (self.gl.glReadBuffer)(buffer) };
             }
+            return true;
         }
-        Ok(())
+        let bound = self.driver_integer(GL_READ_FRAMEBUFFER_BINDING) as u32;
+        // SAFETY: the context is current, and the name is the driver's own.
+        unsafe {
+            (self.gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, 0);
+            (self.gl.glReadBuffer)(buffer);
+            (self.gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, bound);
+        }
+        true
     }
 
     /// Whether a copy into a texture has no colours to copy. It is an error then; Mesa 22.3 takes

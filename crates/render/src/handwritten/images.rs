@@ -126,6 +126,9 @@ impl Renderer {
             // SAFETY: `bitmap` is null, which only moves the raster position, or holds the image,
             // or is an offset into the bound buffer, and no list is compiled.
             unsafe { (self.gl.glBitmap)(width, height, xorig, yorig, xmove, ymove, bitmap.cast()) };
+            if let Some(cx) = self.cx.as_deref_mut() {
+                cx.may_keep_bitmaps = true;
+            }
         }
         Ok(())
     }

@@ -82,6 +82,8 @@ impl Renderer {
             self.list_ended(compiling);
         }
         self.note_compiling();
+        // A surface may have become current meanwhile.
+        self.bind()?;
         match called {
             Some(list) => self.handwritten_gl_call_list(list),
             None => Ok(()),

@@ -146,6 +146,7 @@ impl Session {
     #[allow(dead_code)]
     pub fn forget_answers(&mut self) {
         self.answers.clear();
+        self.pictures.0.borrow_mut().clear();
     }
 
     pub fn answer(&mut self) -> Answer {
