@@ -117,6 +117,34 @@ class Jobs(unittest.TestCase):
             """,
         )
 
+    def test_an_interrupt_ends_leaving(self) -> None:
+        self.expect(
+            2,
+            """
+            import os, signal, threading
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            until_the_end = job.barrier(number=2)
+            barrier = job.barrier("star", number=1)
+            other = barrier(os.getpid() if rank == 1 else 0, timeout=60)
+            if rank == 0:
+                # A stopped process does not answer.
+                os.kill(other, signal.SIGSTOP)
+                try:
+                    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                    barrier.leave(timeout=60)
+                    assert False, "the other one has not answered"
+                except KeyboardInterrupt:
+                    pass
+                finally:
+                    os.kill(other, signal.SIGCONT)
+                barrier.leave(timeout=60)
+            until_the_end(timeout=60)
+            if rank == 1:
+                assert barrier(5, timeout=60) == 5
+                assert barrier.lost == []
+            """,
+        )
+
     def test_a_rank_joins_an_open_barrier(self) -> None:
         self.expect(
             3,

@@ -305,11 +305,11 @@ mod tests {
         }
     }
 
-    /// Between members on the same host, which share the group's address.
-    #[test]
-    fn loopback_carries_multicast() {
+    /// Sends to all, and to one, from the first of three members on the same host, which share the
+    /// group's address.
+    fn multicast(host: IpAddr) -> [Datagrams; 3] {
         let view = View::new([0, 1, 2].map(Id)).unwrap();
-        let mut members = [0, 1, 2].map(|_| member(Ipv4Addr::LOCALHOST.into()));
+        let mut members = [0, 1, 2].map(|_| member(host));
         assert_eq!(members[0].choose_group(2), None);
         let group = members[0].choose_group(3).unwrap();
         assert!(group.ip().is_multicast(), "{group}");
@@ -330,6 +330,14 @@ mod tests {
         for one in &members {
             assert_eq!(one.receive(Duration::ZERO), None);
         }
+        members
+    }
+
+    #[test]
+    fn loopback_carries_multicast() {
+        let mut members = multicast(Ipv4Addr::LOCALHOST.into());
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let second = Duration::from_secs(1);
         // Two members are no longer worth it, and one that has left hears nothing.
         let pair = View::new([0, 1].map(Id)).unwrap();
         members[0].send_to_all(&pair, Id(0), b"to the other");
@@ -339,6 +347,39 @@ mod tests {
         members[0].send_to_all(&view, Id(0), b"again");
         assert_eq!(members[2].receive(second).as_deref(), Some(&b"again"[..]));
         assert_eq!(members[1].receive(Duration::ZERO), None);
+    }
+
+    /// Loopback does not carry multicast of IPv6, so the test runs again in a network that does.
+    #[test]
+    fn ipv6_carries_multicast() {
+        const NETWORK: &str = "ip link add lan type veth peer name peer \
+            && ip address add fd00::1/64 dev lan nodad \
+            && ip link set peer up && ip link set lan up && ip link set lo up";
+        const IS_INSIDE: &str = "MGN_TEST_INSIDE";
+        if std::env::var_os(IS_INSIDE).is_some() {
+            multicast("fd00::1".parse().unwrap());
+            return;
+        }
+        let in_network = |then: &str| {
+            let mut command = std::process::Command::new("unshare");
+            let script = format!("{NETWORK} && {then}");
+            command.args(["--map-root-user", "--net", "sh", "-c", &script]);
+            command.env(IS_INSIDE, "1");
+            command
+        };
+        if !in_network("true")
+            .output()
+            .is_ok_and(|tried| tried.status.success())
+        {
+            eprintln!("SKIPPED: network namespaces require unshare, ip, and permission");
+            return;
+        }
+        let name = std::thread::current().name().unwrap().to_owned();
+        let mut again = in_network("exec \"$0\" --exact \"$1\"");
+        again.arg(std::env::current_exe().unwrap()).arg(name);
+        let output = again.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("1 passed"), "{said}");
     }
 
     /// Packets for all come first, but do not keep those to one member out.

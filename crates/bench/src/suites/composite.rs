@@ -9,7 +9,7 @@ use anyhow::Result;
 use mgn_barrier::Kind as Barrier;
 use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
 
-use super::{composite_loop, icet, readback};
+use super::{composite_loop, icet, paraview, readback};
 use crate::composite::{per_call, Route, Work};
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
@@ -160,6 +160,8 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         readback::plan(options),
     ];
     experiments.extend(composite_loop::plan(options));
+    // Starting it takes longer than a quick run.
+    experiments.extend((!options.is_quick).then(|| paraview::plan(options)));
     Ok(experiments)
 }
 

@@ -16,10 +16,10 @@ use crate::record::Kind;
 
 const SOURCE: &str = include_str!("../../programs/icet.c");
 
-const COMPILER: &str = "mpicc.openmpi";
-const STARTER: &str = "mpirun.openmpi";
+pub(super) const COMPILER: &str = "mpicc.openmpi";
+pub(super) const STARTER: &str = "mpirun.openmpi";
 
-const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The time limit of a run of all sizes.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
@@ -51,9 +51,17 @@ pub struct Icet {
 }
 
 /// The paths of IceT's headers and libraries.
-struct Installed {
-    include: PathBuf,
-    libraries: Vec<PathBuf>,
+pub(super) struct Installed {
+    pub include: PathBuf,
+    libraries: [PathBuf; 2],
+}
+
+impl Installed {
+    /// The file name of IceT's core.
+    pub fn name(&self) -> String {
+        let name = self.libraries[1].file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
 }
 
 /// IceT with its first `strategies` strategies. The best ones come first.
@@ -190,7 +198,7 @@ impl Method for Icet {
 }
 
 /// The installed files of IceT, or the reason why it cannot be used.
-fn installed() -> Result<Installed, String> {
+pub(super) fn installed() -> Result<Installed, String> {
     let missing = [COMPILER, STARTER]
         .into_iter()
         .find(|program| in_path(program.as_ref()).is_none());
@@ -215,10 +223,7 @@ fn installed() -> Result<Installed, String> {
         .map(|folder| names.each_ref().map(|name| folder.join(name)))
         .find(|files| files.iter().all(|file| file.is_file()))
         .ok_or_else(none)?;
-    Ok(Installed {
-        include,
-        libraries: libraries.to_vec(),
-    })
+    Ok(Installed { include, libraries })
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {

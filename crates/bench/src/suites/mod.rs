@@ -15,6 +15,7 @@ mod messages;
 mod net;
 mod noise;
 mod overlap;
+mod paraview;
 mod pattern;
 mod program_rows;
 mod programs;

@@ -11,7 +11,7 @@ pub(super) enum Mode {
     Messages(Schedule),
     /// In memory that all share: the receiver merges all.
     Gather,
-    /// The same, and each member merges its stripe.
+    /// The same, and members merge a stripe each.
     Stripes,
     /// On each host in memory, and between hosts by messages.
     Hosts(Schedule),

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mgn_sys::{futex, memory, Mapping, Protection};
@@ -14,13 +14,17 @@ pub(super) const FRAMES: usize = 8;
 /// 64-bit words of a head.
 pub(super) const HEAD_WORDS: usize = 16;
 
+/// The maximum number of stripes of a picture that members merge separately.
+pub(super) const STRIPES_MAX: usize = 512;
+
 /// Bytes between words that different members wait for.
 const LINE: usize = 64;
 
 const COUNTERS: usize = LINE;
 const HEADS: usize = COUNTERS + 4 * LINE;
 const HEAD_BYTES: usize = HEAD_WORDS * 8;
-const SIZE: usize = HEADS + 2 * FRAMES * HEAD_BYTES;
+const CLAIMS: usize = HEADS + 2 * FRAMES * HEAD_BYTES;
+const SIZE: usize = CLAIMS + 8 * STRIPES_MAX;
 
 /// A member's counters: the last frames in which it has reached each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +140,41 @@ impl Control {
         }
     }
 
+    /// Lets members claim this many stripes of a frame, whose merged pixels go to the owner of this
+    /// page.
+    pub fn open(&self, frame: u32, stripes: usize) {
+        for at in 0..stripes {
+            self.claimed(at)
+                .store(claim_word(frame, None), Ordering::Release);
+        }
+    }
+
+    /// Claims a stripe for a rank. `false` if another rank merges it, or the frame has ended.
+    pub fn claim(&self, frame: u32, stripe: usize, rank: usize) -> bool {
+        let (free, taken) = (claim_word(frame, None), claim_word(frame, Some(rank)));
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let claimed = self.claimed(stripe);
+        claimed
+            .compare_exchange(free, taken, order.0, order.1)
+            .is_ok()
+    }
+
+    /// Whether a stripe of a frame can be claimed.
+    pub fn is_free(&self, frame: u32, stripe: usize) -> bool {
+        self.claimed(stripe).load(Ordering::Acquire) == claim_word(frame, None)
+    }
+
+    /// The rank that has claimed a stripe of a frame.
+    pub fn claimer(&self, frame: u32, stripe: usize) -> Option<usize> {
+        let word = self.claimed(stripe).load(Ordering::Acquire);
+        let rank = (word as u32).checked_sub(1)?;
+        (word == claim_word(frame, Some(rank as usize))).then_some(rank as usize)
+    }
+
+    fn claimed(&self, stripe: usize) -> &AtomicU64 {
+        self.mapping.long(CLAIMS + 8 * stripe)
+    }
+
     pub fn write(&self, which: Which, frame: u32, head: &[u64; HEAD_WORDS]) {
         for (at, word) in head.iter().enumerate() {
             let place = head_at(which, frame) + at * 8;
@@ -162,6 +201,13 @@ impl Counter {
     fn sleepers(self) -> usize {
         self.offset() + 4
     }
+}
+
+/// The frame, and the rank that merges one of its stripes, counted from 1. With the frame, a member
+/// that comes late cannot claim a stripe of a later one.
+fn claim_word(frame: u32, rank: Option<usize>) -> u64 {
+    let rank = rank.map_or(0, |rank| rank as u32 + 1);
+    u64::from(frame) << 32 | u64::from(rank)
 }
 
 fn head_at(which: Which, frame: u32) -> usize {
@@ -233,6 +279,24 @@ mod tests {
         assert!(Control::map(&other).is_err());
         assert_eq!(Invitation::from_bytes(&[0; 23]), None);
         assert_eq!(Invitation::from_bytes(&[0; 25]), None);
+    }
+
+    #[test]
+    fn a_stripe_is_claimed_once() {
+        let (mine, _fd, invitation) = Control::create().unwrap();
+        let theirs = Control::map(&invitation).unwrap();
+        mine.open(u32::MAX, STRIPES_MAX);
+        let last = STRIPES_MAX - 1;
+        assert!(theirs.claim(u32::MAX, last, 0) && !mine.claim(u32::MAX, last, 1));
+        assert_eq!(mine.claimer(u32::MAX, last), Some(0));
+        assert_eq!(mine.claimer(u32::MAX, 0), None);
+        assert!(mine.is_free(u32::MAX, 0) && !mine.is_free(u32::MAX, last));
+        // The next frame. A member that is still in the last one gets nothing.
+        mine.open(0, 2);
+        assert!(!theirs.claim(u32::MAX, 0, 1) && !theirs.is_free(u32::MAX, 0));
+        assert!(theirs.claim(0, 0, 1));
+        assert_eq!(mine.claimer(u32::MAX, 0), None);
+        assert_eq!([0, 1].map(|at| mine.claimer(0, at)), [Some(1), None]);
     }
 
     #[test]

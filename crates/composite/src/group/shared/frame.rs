@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::control::{Counter, Which};
+use super::control::{Counter, Which, STRIPES_MAX};
 use super::head::Head;
 use super::memory::{layer, layer_mut, sizes, PictureLocation, Stored};
 use super::{Shared, Taken};
@@ -26,18 +26,11 @@ struct Frame<'f, 'a> {
     /// The rank that gets them; none: each keeps its piece.
     to: Option<usize>,
     agreed: Agreed,
-    /// The ranks that merge, each its stripe.
-    mergers: Vec<usize>,
+    mode: Mode,
+    /// How many members merge along with the receiver: those that draw last.
+    helpers: usize,
     /// How the merged pixels are stored.
     merged: Stored,
-}
-
-/// The ranks that merge, each its stripe.
-fn mergers(mode: Mode, order: &[usize], to: Option<usize>) -> Vec<usize> {
-    match mode == Mode::Gather || order.is_empty() {
-        true => to.into_iter().collect(),
-        false => order.to_vec(),
-    }
 }
 
 impl Frame<'_, '_> {
@@ -45,17 +38,33 @@ impl Frame<'_, '_> {
         self.number.wrapping_add(1)
     }
 
-    /// The pixels that this member merges.
-    fn stripe(&self) -> Option<Range<usize>> {
-        let mut mergers = self.mergers.iter();
-        let at = mergers.position(|rank| *rank == self.links.rank)?;
-        Some(stripe(self.terms.pixels(), at, self.mergers.len()))
+    /// The stripes in which the pixels are merged.
+    fn stripes(&self) -> usize {
+        match self.mode {
+            Mode::Gather => 1,
+            _ => self.order.len().clamp(1, STRIPES_MAX),
+        }
     }
 
-    /// The other ranks that read this member's picture.
+    fn stripe(&self, at: usize) -> Range<usize> {
+        stripe(self.terms.pixels(), at, self.stripes())
+    }
+
+    /// Where this member is in the order.
+    fn position(&self) -> Option<usize> {
+        let mut order = self.order.iter();
+        order.position(|rank| *rank == self.links.rank)
+    }
+
+    /// The other ranks that may read this member's picture.
     fn readers(&self) -> Vec<usize> {
-        let mergers = self.mergers.iter().copied();
-        mergers.filter(|rank| *rank != self.links.rank).collect()
+        let others = match self.mode {
+            Mode::Gather => &[],
+            _ => self.order,
+        };
+        let to = self.to.filter(|to| !others.contains(to));
+        let all = others.iter().copied().chain(to);
+        all.filter(|rank| *rank != self.links.rank).collect()
     }
 
     /// Whether this member keeps merged pixels: as the receiver, or because there is none.
@@ -99,7 +108,8 @@ impl Shared {
             order,
             to: terms.to,
             agreed: Agreed::new(terms, mode, order),
-            mergers: mergers(mode, order, terms.to),
+            mode,
+            helpers: self.helpers(terms, order),
             merged: Stored::drawn(terms.format),
         };
         let run = self.run(&frame, own);
@@ -134,7 +144,8 @@ impl Shared {
             order: &block.order,
             to: Some(block.leader),
             agreed: merging.agreed,
-            mergers: mergers(mode, &block.order, Some(block.leader)),
+            mode,
+            helpers: self.helpers(terms, &block.order),
             merged: block_stored(merging),
         };
         let (_, heads) = self.run(&frame, own.clone())?;
@@ -193,7 +204,7 @@ impl Shared {
         let is_receiver = frame.to == Some(rank);
         // If this member alone reads its picture, the picture can stay where it is.
         let stays = match &own {
-            Own::Passed(picture) if frame.mergers == [rank] => Some(*picture),
+            Own::Passed(picture) if frame.readers().is_empty() => Some(*picture),
             _ => None,
         };
         let mut head = None;
@@ -203,8 +214,8 @@ impl Shared {
                 .take_place(frame)
                 .map(|place| frame.head(place, covered));
         }
-        let stripe = frame.stripe();
-        if is_receiver || (stripe.is_some() && frame.keeps()) {
+        let position = frame.position();
+        if frame.keeps() && (is_receiver || position.is_some()) {
             let sizes = sizes(terms.pixels(), frame.merged);
             let result = match self.result.take().filter(|own| own.has_room_for(sizes)) {
                 Some(own) => own,
@@ -215,27 +226,95 @@ impl Shared {
             self.own(links).write(Which::Result, frame.number, &words);
             self.result = Some(result);
         }
+        if is_receiver {
+            self.own(links).open(frame.number, frame.stripes());
+        }
         self.own(links).set(Counter::Ready, next);
         if let Some(head) = head {
             self.announce(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
         let mut heads = Vec::new();
-        let mine = stripe.clone().filter(|stripe| !stripe.is_empty());
-        // Members wait only until those that merge have read their pictures.
-        if mine.is_some() || (is_receiver && stripe.is_some()) {
-            heads = self.heads(frame, stays)?;
-        }
-        if let Some(stripe) = mine {
-            self.merge(frame, &heads, stays, stripe)?;
+        let mut kept = 0..0;
+        match (frame.to, position) {
+            (Some(to), _) if is_receiver => {
+                heads = self.heads(frame, stays)?;
+                self.merge_claimed(frame, &heads, stays, to)?;
+                kept = 0..terms.pixels();
+            }
+            (Some(to), Some(_)) if frame.mode == Mode::Stripes && self.helps(frame) => {
+                self.help(frame, to)?;
+            }
+            (None, Some(at)) => {
+                kept = frame.stripe(at);
+                if !kept.is_empty() {
+                    heads = self.heads(frame, stays)?;
+                    self.merge(frame, &heads, stays, kept.clone())?;
+                }
+            }
+            _ => {}
         }
         self.own(links).set(Counter::Merged, next);
         if is_receiver {
-            let mut others = frame.mergers.iter().filter(|other| **other != rank);
-            others.try_for_each(|other| self.wait(links, *other, Counter::Merged, next, 2))?;
-            return Ok((0..terms.pixels(), heads));
+            for at in 0..frame.stripes() {
+                // This member has claimed all that nobody else had.
+                let claimer = self.own(links).claimer(frame.number, at);
+                if let Some(other) = claimer.filter(|other| *other != rank) {
+                    self.wait(links, other, Counter::Merged, next, 2)?;
+                }
+            }
         }
-        Ok((stripe.filter(|_| frame.keeps()).unwrap_or(0..0), heads))
+        Ok((kept, heads))
+    }
+
+    /// Whether this member, which has drawn, merges along with the receiver.
+    fn helps(&self, frame: &Frame<'_, '_>) -> bool {
+        let has_to_draw = |rank: &&usize| {
+            let control = &self.peer(**rank).control;
+            Some(**rank) != frame.to && !control.has(Counter::Drawn, frame.next())
+        };
+        frame.order.iter().filter(has_to_draw).count() < frame.helpers
+    }
+
+    /// Merges along with the receiver, if anything is left to merge.
+    fn help(&mut self, frame: &Frame<'_, '_>, to: usize) -> Result<(), CompositeError> {
+        self.wait_until_finished(frame.links, to, frame.number)?;
+        // From then on, stripes can be claimed.
+        self.wait(frame.links, to, Counter::Ready, frame.next(), 1)?;
+        let is_left = |shared: &Shared| {
+            let keeper = &shared.peer(to).control;
+            (0..frame.stripes()).any(|at| keeper.is_free(frame.number, at))
+        };
+        if !is_left(self) {
+            return Ok(());
+        }
+        match self.heads(frame, None) {
+            Ok(heads) => self.merge_claimed(frame, &heads, None, to),
+            // The others have merged everything meanwhile, and may have ended.
+            Err(_) if !is_left(self) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Merges stripes that no other member has begun, until there are none. Each member begins at
+    /// another one.
+    fn merge_claimed(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        heads: &[Head],
+        own: Option<PictureRef<'_>>,
+        to: usize,
+    ) -> Result<(), CompositeError> {
+        let stripes = frame.stripes();
+        let first = frame.position().unwrap_or(0);
+        for at in (first..first + stripes).map(|at| at % stripes) {
+            let keeper = &self.peer(to).control;
+            let stripe = frame.stripe(at);
+            if keeper.claim(frame.number, at, frame.links.rank) && !stripe.is_empty() {
+                self.merge(frame, heads, own, stripe)?;
+            }
+        }
+        Ok(())
     }
 
     /// The heads of all members' pictures. `own` is this member's if it stays where it is.
@@ -353,8 +432,8 @@ impl Shared {
             });
         }
         let mapping = self.peer(keeper).result.find(result.place);
-        // SAFETY: the receiver has counted its memory as ready, and every merger writes to its own
-        // stripe only.
+        // SAFETY: the receiver has counted its memory as ready, and every member writes only to
+        // stripes of its own, or to those that it alone has claimed.
         let out =
             mapping.and_then(|it| unsafe { layer_mut(it, result.place, frame.merged, &stripe) });
         let out = out.ok_or_else(|| lost(keeper))?;

@@ -1,16 +1,17 @@
 //! Members on one host: each reads the others' pictures where they are.
 //!
 //! A member draws into memory of its own that the others have mapped, and says where the picture
-//! is. Members that merge wait for that, merge their pixels of all pictures in one pass, write them
-//! to the receiver's memory, and count the frame. Nothing is copied, and no member waits for more
-//! than it needs: one that merges nothing goes on to its next frame at once, as long as it has a
-//! place to draw.
+//! is. Members that merge wait for that, claim stripes of the picture, merge these pixels of all
+//! pictures in one pass, write them to the receiver's memory, and count the frame. Nothing is
+//! copied, and no member waits for more than it needs: one that merges nothing goes on to its next
+//! frame at once, as long as it has a place to draw.
 
 mod control;
 mod frame;
 mod head;
 mod memory;
 
+use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
@@ -41,6 +42,9 @@ const LARGE: usize = 512 << 10;
 /// fast in both ways.
 const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 
+/// The approximate bytes of pictures that are merged per second on a crowded host.
+const MERGED_A_SECOND: f64 = 2e9;
+
 #[derive(Debug)]
 pub(super) struct Shared {
     /// Those of all ranks on this host, this one's among them; none for others.
@@ -57,6 +61,10 @@ pub(super) struct Shared {
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
+    /// Whether this host has more members than processors.
+    is_crowded: bool,
+    /// When this member has ended its last frame.
+    last: Cell<Instant>,
     /// How many times the group's patience a member may have been busy with messages in any frame
     /// so far.
     messages_patience: u32,
@@ -106,6 +114,28 @@ impl Shared {
             true => Mode::Gather,
             false => Mode::Stripes,
         }
+    }
+
+    /// How many members merge along with the receiver, which are those that draw last. The others
+    /// go on to their next frame.
+    ///
+    /// All, where each has a processor of its own, or where drawing takes about as long as merging:
+    /// then pictures are merged before they leave the caches. Otherwise, one for each processor.
+    /// More members would wait for each other to be scheduled, among processes that have gone on.
+    fn helpers(&self, terms: &Terms, order: &[usize]) -> usize {
+        let has_drawn = self.last.get().elapsed().as_secs_f64();
+        let has_drawn_long = has_drawn > 2.0 * self.merging(terms, order);
+        match self.is_crowded && has_drawn_long && terms.schedule.is_none() {
+            true => mgn_sys::cpu::cores() - 1,
+            false => usize::MAX,
+        }
+    }
+
+    /// The approximate duration of merging on a crowded host, in seconds.
+    fn merging(&self, terms: &Terms, order: &[usize]) -> f64 {
+        let [color, depth] = terms.format.pixel_bytes();
+        let bytes = terms.pixels().saturating_mul(order.len() * (color + depth));
+        bytes as f64 / MERGED_A_SECOND
     }
 
     /// Makes the members of each host map each other's pages. Returns a number for each rank, which
@@ -173,6 +203,8 @@ impl Shared {
             // that draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
+            is_crowded,
+            last: Cell::new(Instant::now()),
             messages_patience: 0,
         };
         Ok((hosts, Some(shared)))
@@ -214,6 +246,7 @@ impl Shared {
     /// Ends a frame for the members on this host: counts it as finished, or says why there is
     /// none.
     pub fn end_frame<T>(&self, links: &Links<'_>, number: u32, result: &Result<T, CompositeError>) {
+        self.last.set(Instant::now());
         match result {
             Ok(_) => {
                 let next = number.wrapping_add(1);
@@ -435,11 +468,68 @@ impl Peer {
 mod tests {
     use super::*;
     use crate::group::agreed::{tests::terms, Agreed};
-    use crate::Group;
+    use crate::{Group, PictureRef};
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
+
+    /// With more members than processors, only those that draw last merge, and they merge what the
+    /// others would have. Some frames are drawn fast, so that all merge.
+    #[test]
+    fn members_that_draw_last_merge_for_all() {
+        const SIZE: usize = 5;
+        const FRAMES: usize = 60;
+        let name = format!("composite-crowded-{}", std::process::id());
+        let name = &name;
+        let rank = |rank: u32| {
+            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
+            let member = job.join().unwrap();
+            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+            let shared = group.shared.as_mut().unwrap();
+            (shared.is_crowded, shared.small) = (true, 0);
+            let rank = rank as usize;
+            for frame in 0..FRAMES {
+                let mut terms = terms();
+                // Also one that has no picture.
+                let to = [0, 3, 4][frame / 20];
+                (terms.to, terms.order) = (Some(to), Some((0..SIZE - 1).collect()));
+                if rank < SIZE - 1 {
+                    let shared = group.shared.as_ref().unwrap();
+                    let merging = shared.merging(&terms, &[0, 1, 2, 3]);
+                    if frame % 3 > 0 {
+                        let late = 2.0 + ((frame + rank) % 4) as f64 / 4.0;
+                        thread::sleep(Duration::from_secs_f64(merging * late));
+                    }
+                    let depth = |rank: usize, at: usize| ((at / 640 + frame + rank) % 4) as f32;
+                    let room = group.draw(&terms).unwrap();
+                    room.color.fill(rank as u8 + 1);
+                    for (at, pixel) in room.depth.chunks_exact_mut(4).enumerate() {
+                        pixel.copy_from_slice(&depth(rank, at).to_ne_bytes());
+                    }
+                }
+                let (_, picture) = match rank < SIZE - 1 {
+                    true => group.composite_drawn(&terms, None).unwrap(),
+                    false => group.composite(PictureRef::default(), &terms).unwrap(),
+                };
+                if rank == to {
+                    // Of four depths from 0 to 3, the rank with 0 is seen.
+                    let seen = |at: usize| (4 - (at / 640 + frame) % 4) % 4 + 1;
+                    let mut pixels = picture.color.chunks_exact(4).enumerate();
+                    assert!(pixels.all(|(at, pixel)| usize::from(pixel[0]) == seen(at)));
+                }
+            }
+            drop(group);
+            // The receiver may end before a member that comes too late to merge.
+            member.leave();
+        };
+        let rank = &rank;
+        thread::scope(|scope| {
+            for number in 0..SIZE as u32 {
+                scope.spawn(move || rank(number));
+            }
+        });
+    }
 
     /// Others are about to write to its memory then.
     #[test]
