@@ -30,7 +30,7 @@ def draw(source, half, kind):
     Hide(source, view)
 
 
-# Five million triangles.
-wavelet = Wavelet(WholeExtent=[-100, 100] * 3)
-draw(Contour(Input=wavelet, ContourBy=['POINTS', 'RTData'], Isosurfaces=range(60, 260, 10)), 100, 'Surface')
+# About three million triangles. With more, ParaView takes minutes to make them.
+wavelet = Wavelet(WholeExtent=[-64, 64] * 3)
+draw(Contour(Input=wavelet, ContourBy=['POINTS', 'RTData'], Isosurfaces=range(60, 260, 10)), 64, 'Surface')
 draw(Wavelet(WholeExtent=[-32, 32] * 3), 32, 'Volume')

@@ -33,10 +33,7 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The scenes of the script, in its order: the plot, and what it shows.
 const SCENES: [(&str, &str); 2] = [
-    (
-        "composite-paraview-surface",
-        "5 million triangles, the nearest depth",
-    ),
+    ("composite-paraview-surface", "a surface, the nearest depth"),
     (
         "composite-paraview-volume",
         "a translucent volume, blended in order",
