@@ -12,6 +12,7 @@ use crate::handwritten::split_lists::Compiling;
 use crate::handwritten::vertex_arrays::VertexArrays;
 use crate::info::Request;
 use crate::names::{Own, Shared};
+use crate::seats::Stamp;
 use crate::surface::SharedSurface;
 use crate::tile::Kept;
 use mgn_wire::hello::api;
@@ -100,12 +101,10 @@ pub(crate) struct Context {
     pub empty_framebuffer: Option<u32>,
     /// Whether it does so now.
     pub is_aside: bool,
-    /// The surface that the context has drawn to last, and [`crate::seats::Seats::forgotten`] at
-    /// that time.
-    pub draws: Option<(egl::Surface, u64)>,
-    /// The surface for which the driver was told from which buffer the context reads, and
-    /// [`crate::seats::Seats::forgotten`] at that time.
-    pub reads: Option<(egl::Surface, u64)>,
+    /// The surface that the context has drawn to last.
+    pub draws: Option<Stamp>,
+    /// The surface for which the driver was told from which buffer the context reads.
+    pub reads: Option<Stamp>,
     /// Whether glBitmap was called since commands were last flushed while the default framebuffer
     /// was bound. The driver keeps small bitmaps and draws them later.
     pub may_keep_bitmaps: bool,

@@ -329,7 +329,7 @@ impl Renderer {
         let (draw, read) = (draw.unwrap_or(none), read.unwrap_or(none));
         self.make_current(cx.egl, draw, read)
             .map_err(|e| Fault::driver(e.to_string()))?;
-        let reads = Some((read, self.seats.forgotten.get()));
+        let reads = Some(self.seats.stamp(read));
         let is_new = self.cx.as_deref().is_some_and(|cx| cx.reads != reads);
         if is_new {
             let is_chosen = self.choose_read_buffer();
@@ -352,7 +352,7 @@ impl Renderer {
                 }
             })?;
         }
-        let draws = Some((draw, self.seats.forgotten.get()));
+        let draws = Some(self.seats.stamp(draw));
         if let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.egl == context) {
             cx.draws = draws;
         }
@@ -373,7 +373,7 @@ impl Renderer {
     /// Whether the context is about to draw to another surface than before, with a framebuffer
     /// object bound in place of the default framebuffer.
     fn is_new_behind_another(&self, context: egl::Context, draw: egl::Surface) -> bool {
-        let draws = Some((draw, self.seats.forgotten.get()));
+        let draws = Some(self.seats.stamp(draw));
         let cx = self.cx.as_deref().filter(|cx| cx.egl == context);
         let is_behind = |cx: &Context| {
             let is_possible = cx.has_draw_framebuffers && !cx.may_be_inside;

@@ -28,7 +28,15 @@ pub(crate) struct Seats {
     window: RefCell<Weak<RefCell<Surface>>>,
 }
 
+/// A surface of EGL, and [`Seats::forgotten`] at some time: what is known of the surface is true as
+/// long as both are the same.
+pub(crate) type Stamp = (egl::Surface, u64);
+
 impl Seats {
+    pub fn stamp(&self, surface: egl::Surface) -> Stamp {
+        (surface, self.forgotten.get())
+    }
+
     /// The seats of a renderer that is alone so far.
     pub fn sole() -> Seats {
         let mut peers = Peers::new(Some(1));

@@ -17,7 +17,7 @@ use crate::record::Kind;
 const SOURCE: &str = include_str!("../../programs/icet.c");
 
 pub(super) const COMPILER: &str = "mpicc.openmpi";
-pub(super) const STARTER: &str = "mpirun.openmpi";
+const STARTER: &str = "mpirun.openmpi";
 
 pub(super) const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -130,13 +130,7 @@ impl Icet {
     fn argv(&self) -> Argv {
         let (strategy, single) = self.strategy;
         // The last process is the display.
-        let processes = (self.renderers + 1).to_string();
-        Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
-            .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
-            .args(["-np", &processes])
-            // hwloc's search for processors queries an X server, which may make each process print
-            // a line.
-            .env("HWLOC_COMPONENTS", "-gl")
+        starting(self.renderers + 1)
             .args([self.program().display()])
             .args([&self.operation.to_string(), strategy, single])
             .args([if self.is_sparse { "sparse" } else { "dense" }])
@@ -195,6 +189,16 @@ impl Method for Icet {
         };
         self.sizes.iter().zip(output).map(figure).collect()
     }
+}
+
+/// The command that starts this number of processes of a program, more than there are processors.
+pub(super) fn starting(processes: usize) -> Argv {
+    Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
+        .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
+        .args(["-np", &processes.to_string()])
+        // hwloc's search for processors queries an X server, which may make each process print a
+        // line.
+        .env("HWLOC_COMPONENTS", "-gl")
 }
 
 /// The installed files of IceT, or the reason why it cannot be used.

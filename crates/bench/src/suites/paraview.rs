@@ -11,7 +11,7 @@ use anyhow::{ensure, Context, Result};
 use mgn_launch::inspect::in_path;
 use mgn_launch::{icet_library, RunDir, Xvfb};
 
-use super::icet::{installed, COMPILER, COMPILE_TIMEOUT, STARTER};
+use super::icet::{installed, starting, COMPILER, COMPILE_TIMEOUT};
 use crate::argv::Argv;
 use crate::child;
 use crate::net::peers::PeerPrograms;
@@ -95,14 +95,12 @@ impl ParaView {
     fn argv(&self, icet: &str) -> Argv {
         let (width, height) = SIZE;
         let display = |path: PathBuf| path.display().to_string();
-        let argv = Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
-            .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
-            .args(["-np", &PROCESSES.to_string(), "env"])
+        let argv = starting(PROCESSES)
+            .args(["env"])
             .args([format!("LD_PRELOAD={}", display(self.times()))])
             .args(["pvbatch", "--sym"])
             .args([display(self.peers.file("paraview_frames.py"))])
             .args([width, height, WARM_UP + FRAMES])
-            .env("HWLOC_COMPONENTS", "-gl")
             .env("ICET_LIBRARY", icet)
             .env("ICET_FRAMES", &display(self.peers.file("icet_frames")));
         match self.is_ours {

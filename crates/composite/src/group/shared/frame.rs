@@ -27,8 +27,6 @@ struct Frame<'f, 'a> {
     to: Option<usize>,
     agreed: Agreed,
     mode: Mode,
-    /// How many members merge along with the receiver: those that draw last.
-    helpers: usize,
     /// How the merged pixels are stored.
     merged: Stored,
 }
@@ -38,11 +36,13 @@ impl Frame<'_, '_> {
         self.number.wrapping_add(1)
     }
 
-    /// The stripes in which the pixels are merged.
+    /// The stripes in which the pixels are merged. Without a receiver, each member has its own;
+    /// otherwise members claim them.
     fn stripes(&self) -> usize {
-        match self.mode {
-            Mode::Gather => 1,
-            _ => self.order.len().clamp(1, STRIPES_MAX),
+        match (self.mode, self.to) {
+            (Mode::Gather, _) => 1,
+            (_, None) => self.order.len(),
+            (_, Some(_)) => self.order.len().clamp(1, STRIPES_MAX),
         }
     }
 
@@ -109,7 +109,6 @@ impl Shared {
             to: terms.to,
             agreed: Agreed::new(terms, mode, order),
             mode,
-            helpers: self.helpers(terms, order),
             merged: Stored::drawn(terms.format),
         };
         let run = self.run(&frame, own);
@@ -145,7 +144,6 @@ impl Shared {
             to: Some(block.leader),
             agreed: merging.agreed,
             mode,
-            helpers: self.helpers(terms, &block.order),
             merged: block_stored(merging),
         };
         let (_, heads) = self.run(&frame, own.clone())?;
@@ -273,7 +271,8 @@ impl Shared {
             let control = &self.peer(**rank).control;
             Some(**rank) != frame.to && !control.has(Counter::Drawn, frame.next())
         };
-        frame.order.iter().filter(has_to_draw).count() < frame.helpers
+        let helpers = self.helpers(frame.terms, frame.order);
+        frame.order.iter().filter(has_to_draw).count() < helpers
     }
 
     /// Merges along with the receiver, if anything is left to merge.
