@@ -2,8 +2,10 @@
 //! sockets and files.
 
 use std::alloc::{alloc_zeroed, dealloc, Layout};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::Mutex;
+
+use mgn_sys::copy::copy;
 
 use crate::Error;
 
@@ -90,16 +92,16 @@ impl Block {
 
     /// Copies bytes within the block or into another one; the ranges are checked.
     pub(crate) fn copy_to(&self, from: usize, into: &Block, at: usize, len: usize) {
-        // SAFETY: both ranges are inside their blocks, and `copy` allows overlap. Only the caller
+        // SAFETY: both ranges are inside their blocks, and may overlap. Only the caller
         // writes to the target range, because it holds the block that it fills.
-        unsafe { ptr::copy(self.range(from, len), into.range(at, len), len) }
+        unsafe { copy(self.range(from, len), into.range(at, len), len) }
     }
 
     /// Copies bytes out; the range is checked.
     pub(crate) fn read(&self, offset: usize, into: &mut [u8]) {
         let from = self.range(offset, into.len());
         // SAFETY: the source is inside the block and initialised; `into` does not overlap it.
-        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) }
+        unsafe { copy(from, into.as_mut_ptr(), into.len()) }
     }
 
     /// The bytes at `offset`, for the only thread that fills or sends this part of the block.

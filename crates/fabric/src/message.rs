@@ -4,6 +4,7 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use mgn_sys::copy::copy;
 use mgn_sys::Readable;
 
 use crate::block::Block;
@@ -108,7 +109,7 @@ impl Message {
         // the same time can only make the copied values arbitrary.
         unsafe {
             let end = into.as_mut_ptr().add(into.len());
-            std::ptr::copy_nonoverlapping(self.start.add(offset), end, len);
+            copy(self.start.add(offset), end, len);
             into.set_len(into.len() + len);
         }
     }

@@ -12,6 +12,7 @@ use crate::present::turn_over;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
 use crate::tile::{common, minus, Rect};
+use mgn_sys::copy::copy;
 use mgn_wire::hello::plane::{BACK, DEPTH_STENCIL, FRONT};
 use mgn_wire::hello::Color;
 use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
@@ -520,7 +521,7 @@ impl Renderer {
                 let mut reversed = vec![0u8; row * h as usize];
                 // By pointer, because what lies in a message may change meanwhile.
                 for (n, to) in reversed.rchunks_exact_mut(row).enumerate() {
-                    std::ptr::copy_nonoverlapping(pixels.add(n * row), to.as_mut_ptr(), row);
+                    copy(pixels.add(n * row), to.as_mut_ptr(), row);
                 }
                 let pixels = reversed.as_ptr().cast();
                 (gl.glTexImage2D)(GL_TEXTURE_2D, 0, internal, w, h, 0, kind, type_, pixels);

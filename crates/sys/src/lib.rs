@@ -6,6 +6,7 @@
 //! gives [`std::io::Error`]; callers say what they were doing.
 
 pub mod clock;
+pub mod copy;
 pub mod cpu;
 pub mod fork;
 pub mod futex;

@@ -1,6 +1,7 @@
 //! Writing records. The fast path of a command is a comparison and a few stores.
 
 use crate::{stream, RECORD_MAX};
+use mgn_sys::copy::copy;
 
 /// Null arrays have this length; offsets this one.
 pub(crate) const NULL: u32 = 0xffff_ffff;
@@ -309,7 +310,7 @@ impl Record {
             if padded > bytes {
                 put(self.at, padded - 4, 0u32);
             }
-            std::ptr::copy_nonoverlapping(ptr, self.at, bytes);
+            copy(ptr, self.at, bytes);
         }
         self.at = self.at.wrapping_add(padded);
     }
@@ -340,7 +341,7 @@ impl Record {
             }
             let now = bytes.min(long.part);
             // SAFETY: the open record has room for them, and the source holds them.
-            unsafe { std::ptr::copy_nonoverlapping(from, self.at, now) };
+            unsafe { copy(from, self.at, now) };
             self.at = self.at.wrapping_add(now);
             from = from.wrapping_add(now);
             bytes -= now;

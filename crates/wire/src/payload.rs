@@ -1,5 +1,6 @@
 //! Arguments that stay where they lie in the message.
 
+use mgn_sys::copy::copy;
 use std::marker::PhantomData;
 
 /// Types of which any bytes are a value.
@@ -68,19 +69,19 @@ impl<'a, T: Plain> Slice<'a, T> {
 
     /// A private copy; empty for a null pointer.
     pub fn to_vec(&self) -> Vec<T> {
-        let mut copy = vec![T::default(); self.len];
+        let mut list = vec![T::default(); self.len];
         if self.len > 0 {
             // SAFETY: `new` promises that the elements lie there; T is plain, so whatever is read
             // is a value.
             unsafe {
-                std::ptr::copy_nonoverlapping(
-                    self.ptr.cast::<u8>(),
-                    copy.as_mut_ptr().cast(),
+                copy(
+                    self.ptr.cast(),
+                    list.as_mut_ptr().cast(),
                     self.len * size_of::<T>(),
                 )
             };
         }
-        copy
+        list
     }
 
     /// Adds a private copy to the end of `list`.
@@ -90,11 +91,7 @@ impl<'a, T: Plain> Slice<'a, T> {
             // SAFETY: as in `to_vec`; the vector has room for the elements behind its own.
             unsafe {
                 let end = list.as_mut_ptr().add(list.len());
-                std::ptr::copy_nonoverlapping(
-                    self.ptr.cast::<u8>(),
-                    end.cast(),
-                    self.len * size_of::<T>(),
-                );
+                copy(self.ptr.cast(), end.cast(), self.len * size_of::<T>());
                 list.set_len(list.len() + self.len);
             }
         }

@@ -22,6 +22,7 @@ use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_genlock::Phase;
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_sys::clock::monotonic;
+use mgn_sys::copy::copy;
 use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Instruction, Kind as FrameKind, Release, HEADER};
 use mgn_wire::End;
@@ -696,7 +697,7 @@ impl Rows for Pixels {
             // server that writes meanwhile changes only what is copied.
             Pixels::Message(message) => unsafe {
                 let from = message.as_ptr().add(HEADER + offset);
-                std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len());
+                copy(from, into.as_mut_ptr(), into.len());
             },
             Pixels::Private(pixels) => into.copy_from_slice(&pixels[offset..][..into.len()]),
         }

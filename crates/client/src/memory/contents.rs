@@ -1,6 +1,7 @@
 //! Memory that programs write to through a mapping, or that holds a buffer's contents.
 
 use super::bytes::Bytes;
+use mgn_sys::copy::copy;
 use mgn_sys::Watched;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ops::Range;
@@ -94,7 +95,7 @@ impl Memory {
         if self.has(offset, from.len()) {
             // SAFETY: both have the bytes. The program may have a mapping of the same bytes, so
             // they may overlap.
-            unsafe { std::ptr::copy(from.start(), self.at(offset), from.len()) };
+            unsafe { copy(from.start(), self.at(offset), from.len()) };
         }
     }
 
@@ -135,7 +136,7 @@ impl Memory {
     pub fn read(&self, offset: usize, len: usize) -> Option<Vec<u8>> {
         let mut bytes = self.has(offset, len).then(|| vec![0; len])?;
         // SAFETY: the bytes lie in the block.
-        unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), len) };
+        unsafe { copy(self.at(offset), bytes.as_mut_ptr(), len) };
         Some(bytes)
     }
 }

@@ -1,7 +1,8 @@
 //! The program's memory from which a message is sent, or into which it is received.
 
-use std::ptr;
 use std::sync::Arc;
+
+use mgn_sys::copy::copy;
 
 use super::written::Written;
 use crate::shm::SHORT;
@@ -140,7 +141,7 @@ impl Memory {
         self.pieces(offset, len, |piece, part| {
             // SAFETY: as promised to this function and by the maker of the value. `copy` is used
             // because a program may send from and receive into memory that overlaps.
-            unsafe { ptr::copy(piece, into.add(done), part) };
+            unsafe { copy(piece, into.add(done), part) };
             done += part;
         });
         debug_assert_eq!(done, len);
@@ -172,7 +173,7 @@ impl Memory {
         let mut done = 0;
         self.pieces(offset, len, |piece, part| {
             // SAFETY: as in `gather`.
-            unsafe { ptr::copy(from.add(done), piece, part) };
+            unsafe { copy(from.add(done), piece, part) };
             done += part;
         });
     }

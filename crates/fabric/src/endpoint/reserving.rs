@@ -6,8 +6,9 @@
 //! sent from there, and on the endpoint's link to itself it is handed over.
 
 use std::fmt;
-use std::ptr;
 use std::sync::Arc;
+
+use mgn_sys::copy::copy;
 
 use super::engine::SendOptions;
 use super::head::{Head, Kind, ACTIVE};
@@ -72,7 +73,7 @@ impl Reservation {
         // it, because `self` is borrowed exclusively. `bytes` is an ordinary slice and cannot
         // overlap it.
         unsafe {
-            ptr::copy_nonoverlapping(
+            copy(
                 bytes.as_ptr(),
                 self.written.start().add(offset),
                 bytes.len(),

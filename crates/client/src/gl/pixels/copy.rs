@@ -1,5 +1,6 @@
 //! Copying images between the program's memory and the wire.
 
+use mgn_sys::copy::copy;
 use std::ops::Range;
 use std::slice;
 
@@ -68,12 +69,12 @@ impl Layout {
     unsafe fn gather_row(&self, src: *const u8, dst: *mut u8) {
         match self.conversion {
             // SAFETY: the caller's memory, which does not overlap.
-            Conversion::None => unsafe { src.copy_to_nonoverlapping(dst, self.row_bytes) },
+            Conversion::None => unsafe { copy(src, dst, self.row_bytes) },
             Conversion::Swap(size) => {
                 // SAFETY: the caller's memory, which does not overlap, and which no other code
                 // uses: `dst` was just reserved and is written here before it is read.
                 let dst = unsafe {
-                    src.copy_to_nonoverlapping(dst, self.row_bytes);
+                    copy(src, dst, self.row_bytes);
                     slice::from_raw_parts_mut(dst, self.row_bytes)
                 };
                 swap(dst, size);
@@ -103,11 +104,11 @@ impl Layout {
     unsafe fn scatter_row(&self, src: *const u8, dst: *mut u8) {
         match self.conversion {
             // SAFETY: the caller's memory, which does not overlap.
-            Conversion::None => unsafe { src.copy_to_nonoverlapping(dst, self.row_bytes) },
+            Conversion::None => unsafe { copy(src, dst, self.row_bytes) },
             Conversion::Swap(size) => {
                 // SAFETY: as above; the program may not touch the memory meanwhile.
                 let dst = unsafe {
-                    src.copy_to_nonoverlapping(dst, self.row_bytes);
+                    copy(src, dst, self.row_bytes);
                     slice::from_raw_parts_mut(dst, self.row_bytes)
                 };
                 swap(dst, size);
