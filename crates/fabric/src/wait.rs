@@ -27,8 +27,12 @@ const CROWDED: Duration = Duration::from_millis(1);
 /// A yield that takes longer than this has let other threads run.
 const SWITCH: Duration = Duration::from_nanos(1500);
 
-/// If other threads run for this long during one wait, they compute. A sleeping thread is woken
-/// while such a thread runs, but a yielding thread does not get the processor back.
+/// A yield that takes longer than this has let a thread run that computes. Peers that wait yield
+/// after microseconds.
+const COMPUTING_SWITCH: Duration = Duration::from_millis(1);
+
+/// How long threads that compute may run during one wait. A sleeping thread is woken while such a
+/// thread runs, but a yielding thread does not get the processor back.
 const COMPUTING_TIME: Duration = Duration::from_millis(10);
 
 /// The time for which a thread then does not yield.
@@ -57,6 +61,7 @@ pub struct Spinner {
     span: Duration,
     /// How long it then continues, and yields the processor to other threads between two checks.
     yielding: Duration,
+    is_crowded: bool,
     /// Checks of the condition between two reads of the clock.
     stride: u32,
     failures: u32,
@@ -83,6 +88,7 @@ impl Spinner {
         Spinner {
             span: span.min(SPIN),
             yielding: Duration::ZERO,
+            is_crowded: false,
             stride: 16,
             failures: 0,
             skip: 0,
@@ -105,6 +111,7 @@ impl Spinner {
 
     /// Sets whether there are more peers than processors.
     pub(crate) fn set_crowded(&mut self, crowded: bool) {
+        self.is_crowded = crowded;
         self.yielding = match crowded {
             true => CROWDED,
             false => self.span * YIELDING,
@@ -132,14 +139,16 @@ impl Spinner {
         if self.span.is_zero() {
             return false;
         }
-        if self.skip > 0 {
+        // Among more peers than processors, one that sleeps makes all others wait for its wake-up.
+        // They would fail too, and all would go on sleeping.
+        if self.skip > 0 && !self.is_crowded {
             self.skip -= 1;
             return false;
         }
         let start = machine.now();
         let mut now = start;
-        // The time in which other threads had the processor.
-        let mut away = Duration::ZERO;
+        // The time in which other threads had the processor, and those of them that compute.
+        let (mut away, mut computing) = (Duration::ZERO, Duration::ZERO);
         let (mut spinning, mut longest) = (self.span, self.span + self.yielding);
         if self.computing_until.is_some_and(|until| now < until) {
             longest = self.span;
@@ -166,7 +175,10 @@ impl Spinner {
                     if gone > SWITCH {
                         away += gone;
                     }
-                    if away > COMPUTING_TIME {
+                    if gone > COMPUTING_SWITCH {
+                        computing += gone;
+                    }
+                    if computing > COMPUTING_TIME {
                         self.computing_until = Some(back + COMPUTING);
                         break;
                     }
@@ -322,6 +334,8 @@ mod tests {
         now: Cell<Instant>,
         cores: usize,
         runnable: usize,
+        /// How long others run when this thread yields.
+        away: Duration,
         yields: Cell<u32>,
     }
 
@@ -336,6 +350,7 @@ mod tests {
                 now: Cell::new(Instant::now() + COMPUTING),
                 cores,
                 runnable,
+                away: Duration::ZERO,
                 yields: Cell::new(0),
             }
         }
@@ -368,6 +383,7 @@ mod tests {
 
         fn give_way(&self) {
             self.yields.set(self.yields.get() + 1);
+            self.now.set(self.now.get() + self.away);
         }
     }
 
@@ -410,6 +426,32 @@ mod tests {
         assert!(machine.looks(&mut spinner) > ALL);
         let most = YIELDING * (SPIN.as_nanos() / STEP.as_nanos()) as u32;
         assert!((1..=most).contains(&machine.yields.get()));
+    }
+
+    #[test]
+    fn among_many_peers_a_spinner_yields_however_often_it_has_failed() {
+        let machine = Simulated::new(2, 9);
+        let mut spinner = Spinner::yielding(SPIN);
+        spinner.set_crowded(true);
+        for _ in 0..100 {
+            let before = machine.yields.get();
+            machine.looks(&mut spinner);
+            assert!(machine.yields.get() > before);
+        }
+    }
+
+    #[test]
+    fn only_threads_that_compute_end_the_yields() {
+        for (away, goes_on) in [(COMPUTING_SWITCH / 4, true), (COMPUTING_SWITCH * 4, false)] {
+            let machine = Simulated {
+                away,
+                ..Simulated::new(2, 9)
+            };
+            let mut spinner = Spinner::yielding(SPIN);
+            spinner.set_crowded(true);
+            let is_ready = spinner.spin_on(&machine, || machine.yields.get() > 1000);
+            assert_eq!(is_ready, goes_on, "{away:?}");
+        }
     }
 
     #[test]

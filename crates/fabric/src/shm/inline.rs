@@ -91,7 +91,7 @@ mod tests {
             let len = round as usize % (INLINE + 1);
             // These bytes look like the numbers of messages of the next round, and must not be
             // mistaken for them.
-            let bytes: Vec<u8> = (number..number + 40)
+            let bytes: Vec<u8> = (number..number + INLINE as u64 / 8)
                 .flat_map(|number| (number + SLOTS).to_ne_bytes())
                 .take(len.saturating_sub(SHORT))
                 .collect();

@@ -22,6 +22,12 @@ use crate::wait::poll;
 const WATCH_INTERVAL: Duration = Duration::from_micros(50);
 const WATCH_INTERVAL_MAX: Duration = Duration::from_micros(400);
 
+/// The factor of the intervals for as many peers as processors, and the longest interval there. A
+/// program that has to wait for a processor has not stopped to call. A helper that mistakes it
+/// arms the links, and then every message wakes it, and the wake-ups take the processors.
+const CROWDED_FACTOR: u32 = 8;
+const CROWDED_INTERVAL_MAX: Duration = Duration::from_millis(10);
+
 /// Iterations of each check whether the program calls: a microsecond or two.
 const CALL_CHECK_POLLS: u32 = 64;
 
@@ -48,7 +54,8 @@ impl Shared {
     /// The helper's main loop.
     pub(super) fn help(&self) {
         self.state.be_guest();
-        let (mut is_watching, mut interval) = (false, WATCH_INTERVAL);
+        let (mut first, mut longest) = (WATCH_INTERVAL, WATCH_INTERVAL_MAX);
+        let (mut is_watching, mut interval) = (false, first);
         // If the program may have stopped calling: its number of calls at that time.
         let mut doubt = None;
         // The program's number of calls when the helper was last woken.
@@ -60,7 +67,7 @@ impl Shared {
             }
             let woken = match (is_watching, doubt) {
                 (true, None) => self.nap(&self.kick, interval),
-                (true, Some(_)) => self.nap(&self.kick, WATCH_INTERVAL),
+                (true, Some(_)) => self.nap(&self.kick, first),
                 (false, _) => self.nap(&self.helper_at, SLEEP_MAX),
             };
             let calls = self.looks.load(Ordering::Relaxed);
@@ -79,8 +86,8 @@ impl Shared {
             };
             let Some(mut state) = state else {
                 interval = match is_watching {
-                    true => (interval * 2).min(WATCH_INTERVAL_MAX),
-                    false => WATCH_INTERVAL,
+                    true => (interval * 2).min(longest),
+                    false => first,
                 };
                 is_watching = true;
                 self.is_watching.store(true, Ordering::Relaxed);
@@ -93,9 +100,10 @@ impl Shared {
                 let _ = rustix::io::read(&self.kick, &mut [0; 8]);
             }
             self.ask(&mut state);
+            (first, longest) = self.watch_intervals(&state);
             if std::mem::take(&mut state.is_often) {
                 is_watching = true;
-                interval = WATCH_INTERVAL;
+                interval = first;
             } else if is_watching {
                 is_watching = false;
             } else if woken && !state.is_asleep {
@@ -112,7 +120,7 @@ impl Shared {
                 last = seen;
                 is_watching = (is_calling || may_call) && !has_handled;
                 doubt = (is_watching && may_call).then_some(seen);
-                interval = WATCH_INTERVAL;
+                interval = first;
             }
             self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
@@ -130,6 +138,20 @@ impl Shared {
                 is_fetching = state.engine.is_fetching();
                 drop(state);
                 self.run_handlers();
+            }
+        }
+    }
+
+    /// The first interval between two checks while the helper watches, and the longest one.
+    fn watch_intervals(&self, state: &State) -> (Duration, Duration) {
+        match (state.peers.len() / self.processors) as u32 {
+            0 => (WATCH_INTERVAL, WATCH_INTERVAL_MAX),
+            times => {
+                let interval = |interval: Duration| {
+                    let longer = interval.saturating_mul(times.saturating_mul(CROWDED_FACTOR));
+                    longer.min(CROWDED_INTERVAL_MAX)
+                };
+                (interval(WATCH_INTERVAL), interval(WATCH_INTERVAL_MAX))
             }
         }
     }
