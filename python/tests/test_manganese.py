@@ -328,6 +328,24 @@ class Jobs(unittest.TestCase):
             """,
         )
 
+    def test_a_forked_process_leaves_nothing(self) -> None:
+        self.expect(
+            2,
+            """
+            import os
+            color = numpy.full((40, 50, 4), 9, numpy.uint8)
+            depth = numpy.full((40, 50), rank, numpy.float32)
+            for frame in range(3):
+                compositor.composite(color, depth)
+                if rank == 1 and frame == 0:
+                    child = os.fork()
+                    if child == 0:
+                        del compositor
+                        os._exit(0)
+                    assert os.waitpid(child, 0) == (child, 0)
+            """,
+        )
+
     def test_wrong_tiles_are_named(self) -> None:
         self.expect(
             1,

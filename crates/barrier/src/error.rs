@@ -87,3 +87,26 @@ pub enum Refused {
     #[error("a packet whose authentication code does not match the secret of this group")]
     Forged,
 }
+
+/// Why a wait ended without all having arrived.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WaitError {
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    /// The epoch is as open as before: wait again.
+    #[error(
+        "not all members have arrived in time: this one waits for {}",
+        list(missing)
+    )]
+    TimedOut { missing: Vec<Id> },
+    #[error("this member has not arrived: call `arrive` before `wait`")]
+    NotArrived,
+    #[error("this member has arrived at an epoch: wait for it before you leave")]
+    Arrived,
+    #[error("the others have not answered in time: try again to leave")]
+    NotLeft,
+    #[error("the lines of the barrier cannot be used: {0}")]
+    Lines(String),
+}

@@ -28,15 +28,15 @@ mod view;
 mod wired;
 
 pub use barrier::{Barrier, Event, Recipient, Transmit};
-pub use error::{Ended, Lost, Misuse, Refused, ViewError};
+pub use error::{Ended, Lost, Misuse, Refused, ViewError, WaitError};
 pub use job::{Choice, JobBarrier, Kind, OpenError, Options, UnknownChoice, UnknownKind};
 pub use member::Member;
-pub use packet::{group_of, sender_of};
+pub use packet::sender_of;
 pub use pattern::{
     Destination, Dissemination, Hierarchical, Pattern, Signal, Star, Tree, Unexpected,
 };
 pub use shared::page::MEMBERS_MAX as SHARED_MAX;
-pub use shared::{Reporter, Shared, SharedError, WaitError};
+pub use shared::{Reporter, Shared, SharedError};
 pub use udp::{Resending, Udp};
 pub use view::{Combine, Group, Id, View};
 pub use wired::{Device, Lines, UnknownLines, Wired, LINES};

@@ -117,7 +117,7 @@ pub(crate) enum Body {
 }
 
 /// The group of a packet, as it says itself.
-pub fn group_of(packet: &[u8]) -> Option<Group> {
+fn group_of(packet: &[u8]) -> Option<Group> {
     let bytes = packet.get(8..16).filter(|_| packet.starts_with(&MAGIC))?;
     Some(Group(u64::from_le_bytes(bytes.try_into().ok()?)))
 }

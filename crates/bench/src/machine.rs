@@ -33,7 +33,7 @@ pub fn describe(mgn: &Path) -> Machine {
         host: uname.nodename().to_string_lossy().into_owned(),
         processor: field(&cpuinfo, "model name")
             .unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
-        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        processors: processors(),
         memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
         kernel: format!(
             "{} {}",
@@ -52,6 +52,11 @@ pub fn describe(mgn: &Path) -> Machine {
 }
 
 /// The value of the first line `name : value`.
+/// How many processors this process may use.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_string())

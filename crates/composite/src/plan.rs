@@ -11,7 +11,7 @@ const ALIGN: usize = 16;
 
 /// Where the merged picture goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlet {
+pub enum Delivery {
     /// All of it to one member.
     Member(usize),
     /// All of it goes to a rank that has no picture: a [watcher](Plan::watcher).
@@ -68,13 +68,13 @@ impl Plan {
     /// The plan of `member`, one of `members`, for a picture of this number of pixels.
     ///
     /// # Panics
-    /// If `member`, or the one that the outlet names, is none of the `members`.
+    /// If `member`, or the one that the delivery names, is none of the `members`.
     pub fn new(
         schedule: Schedule,
         members: usize,
         member: usize,
         pixels: usize,
-        outlet: Outlet,
+        delivery: Delivery,
     ) -> Plan {
         assert!(member < members, "member {member} of {members}");
         let steps = steps(schedule, members, pixels);
@@ -87,10 +87,10 @@ impl Plan {
                 pixels: merged.clone(),
             })
         };
-        let (deliver, collect) = match outlet {
-            Outlet::Spread => (None, Vec::new()),
-            Outlet::Watcher => (deliver(members), Vec::new()),
-            Outlet::Member(to) => {
+        let (deliver, collect) = match delivery {
+            Delivery::Spread => (None, Vec::new()),
+            Delivery::Watcher => (deliver(members), Vec::new()),
+            Delivery::Member(to) => {
                 assert!(to < members, "member {to} of {members}");
                 match to == member {
                     true => (None, collect(&held, Some(member))),
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn binary_swap_halves_what_each_has() {
-        let plan = Plan::new(Schedule::BinarySwap, 4, 1, 1024, Outlet::Spread);
+        let plan = Plan::new(Schedule::BinarySwap, 4, 1, 1024, Delivery::Spread);
         let send = |to, pixels| vec![Outbound { to, pixels }];
         assert_eq!(plan.rounds[0].sends, send(0, 0..512));
         assert_eq!(plan.rounds[1].sends, send(3, 768..1024));
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn trees_leave_all_to_the_first() {
-        let plan = Plan::new(Schedule::Tree(8), 64, 0, 100, Outlet::Member(3));
+        let plan = Plan::new(Schedule::Tree(8), 64, 0, 100, Delivery::Member(3));
         assert_eq!(plan.rounds.len(), 2);
         assert_eq!(
             plan.rounds[1].merges[0].layers,
@@ -296,14 +296,14 @@ mod tests {
         );
         let deliver = plan.deliver.map(|send| (send.to, send.pixels));
         assert_eq!(deliver, Some((3, 0..100)));
-        let other = Plan::new(Schedule::Tree(8), 64, 9, 100, Outlet::Member(3));
+        let other = Plan::new(Schedule::Tree(8), 64, 9, 100, Delivery::Member(3));
         assert_eq!((other.merged.len(), other.deliver), (0, None));
     }
 
     #[test]
     fn more_members_than_pixels_is_no_trouble() {
         for member in 0..40 {
-            let plan = Plan::new(Schedule::DirectSend, 40, member, 33, Outlet::Member(0));
+            let plan = Plan::new(Schedule::DirectSend, 40, member, 33, Delivery::Member(0));
             let sent: usize = plan.rounds[0]
                 .sends
                 .iter()

@@ -12,7 +12,7 @@ pub struct Recipe {
     pub operation: Operation,
     /// The ranks, front to back; none: in the order of their numbers.
     pub order: Option<Vec<usize>>,
-    /// None: the one that suits the number of ranks.
+    /// None: the group chooses, as for [`Terms::schedule`](crate::Terms::schedule).
     pub schedule: Option<Schedule>,
 }
 

@@ -626,6 +626,60 @@ fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
     }
 }
 
+/// Ranks that only help the receiver need nothing of it, and learn of this nevertheless.
+#[test]
+fn a_receiver_that_turns_to_another_schedule_is_an_error_for_all() {
+    let results = job(GroupKind::Memory, 3, |mut group| {
+        (0..100_000).try_for_each(|frame| {
+            let schedule = match (group.rank(), frame) {
+                (0, 1..) => Schedule::BinarySwap,
+                _ => Schedule::DirectSend,
+            };
+            let terms = terms(Operation::Nearest, Some(schedule));
+            let mine = picture(group.rank(), terms.format);
+            group.composite(mine.borrowed(), &terms).map(drop)
+        })
+    });
+    for (rank, result) in results.into_iter().enumerate() {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(error, CompositeError::Different { .. }),
+            "rank {rank}: {error}"
+        );
+    }
+}
+
+/// Others have merged everything when it comes, and do without its picture.
+#[test]
+fn a_slow_rank_whose_picture_is_left_out_is_told() {
+    let is_told = AtomicUsize::new(0);
+    job(GroupKind::Memory, 4, |mut group| {
+        let rank = group.rank();
+        let mut terms = terms(Operation::Over, Some(Schedule::DirectSend));
+        let mine = picture(rank, terms.format);
+        if rank < 3 {
+            terms.order = Some(vec![0, 1, 2]);
+            // The others may end with an error when rank 3 does.
+            while is_told.load(Ordering::Acquire) == 0 {
+                if group.composite(mine.borrowed(), &terms).is_err() {
+                    return;
+                }
+            }
+            return;
+        }
+        let composited = (0..20).try_for_each(|_| {
+            thread::sleep(Duration::from_millis(20));
+            group.composite(mine.borrowed(), &terms).map(drop)
+        });
+        is_told.store(1, Ordering::Release);
+        let error = composited.unwrap_err();
+        assert!(
+            matches!(error, CompositeError::Different { rank: 0, .. }),
+            "{error}"
+        );
+    });
+}
+
 #[test]
 fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
     let patience = Duration::from_secs(2);

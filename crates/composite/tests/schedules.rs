@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use half::f16;
 use mgn_composite::{
-    merge, Channel, Color, Depth, Event, Format, Layer, LayerMut, Member, Operation, Outlet, Piece,
-    Plan, Schedule,
+    merge, Channel, Color, Delivery, Depth, Event, Format, Layer, LayerMut, Member, Operation,
+    Piece, Plan, Schedule,
 };
 use mgn_fuzzing::Random;
 
@@ -118,17 +118,17 @@ fn composite(
     case: &Case,
     pictures: &[Pixels],
     schedule: Schedule,
-    outlet: Outlet,
+    delivery: Delivery,
     random: &mut Random,
 ) -> Vec<Vec<Pixels>> {
     let (members, pixels) = (pictures.len(), pictures[0].range.len());
-    let plan = |member| Plan::new(schedule, members, member, pixels, outlet);
+    let plan = |member| Plan::new(schedule, members, member, pixels, delivery);
     let rounds = plan(0).rounds.len();
     let mut machines: Vec<Member> = (0..members)
         .map(|member| Member::new(plan(member)))
         .collect();
     let mut held: Vec<Pixels> = pictures.to_vec();
-    if outlet == Outlet::Watcher {
+    if delivery == Delivery::Watcher {
         machines.push(Member::new(Plan::watcher(schedule, members, pixels)));
         held.push(pictures[0].part(&(0..0)));
     }
@@ -231,15 +231,15 @@ fn check(case: &Case, is_alike: impl Fn(&Pixels, &Pixels) -> bool) {
         let want = case.merge(&pictures, case.format.color.channel());
         for schedule in SCHEDULES {
             let one = random.below(members);
-            for outlet in [Outlet::Spread, Outlet::Member(one), Outlet::Watcher] {
-                let results = composite(case, &pictures, schedule, outlet, &mut random);
-                let parts = match outlet {
-                    Outlet::Spread => results.into_iter().flatten().collect(),
-                    Outlet::Member(one) => results[one].clone(),
-                    Outlet::Watcher => results[members].clone(),
+            for delivery in [Delivery::Spread, Delivery::Member(one), Delivery::Watcher] {
+                let results = composite(case, &pictures, schedule, delivery, &mut random);
+                let parts = match delivery {
+                    Delivery::Spread => results.into_iter().flatten().collect(),
+                    Delivery::Member(one) => results[one].clone(),
+                    Delivery::Watcher => results[members].clone(),
                 };
                 let got = joined(parts, pixels);
-                let what = format!("{schedule}, {members} members, {pixels} pixels, {outlet:?}");
+                let what = format!("{schedule}, {members} members, {pixels} pixels, {delivery:?}");
                 assert!(is_alike(&got, &want), "{what}");
             }
         }
@@ -320,7 +320,7 @@ fn the_largest_the_smallest_and_the_sum_are_exact_in_any_schedule() {
 #[test]
 fn plans_of_512_members_fit_together() {
     for schedule in SCHEDULES {
-        let plan = |member| Plan::new(schedule, 512, member, 640 * 480, Outlet::Member(0));
+        let plan = |member| Plan::new(schedule, 512, member, 640 * 480, Delivery::Member(0));
         let plans: Vec<Plan> = (0..512).map(plan).collect();
         let rounds = plans[0].rounds.len();
         for round in 0..rounds {

@@ -1,6 +1,11 @@
-//! Software genlock: the displays of several tiles refresh in step, and swap each frame together.
+//! Software genlock: several tiles show each frame at nearly the same moment.
 //!
-//! One tile is the *reference*. The others compare their clocks with its clock ([`Clock`]), so that
+//! [`Coordinator`] is for tiles whose displays are not steered. One process asks all servers for
+//! their clocks and vertical blanks, and tells each tile at which of its own vertical blanks it
+//! shows a frame.
+//!
+//! The other parts are for displays that can be steered; no program uses them yet. One tile is the
+//! *reference*. The others compare their clocks with its clock ([`Clock`]), so that
 //! all have a common time. Each tile estimates when its own display refreshes ([`Vblanks`]). The
 //! reference announces its display's vertical blanks in common time ([`Timing`]), and the others
 //! steer their displays until these refresh at the same moments ([`PhaseLock`]). A display that
@@ -9,10 +14,6 @@
 //! For each frame, every tile brings to a barrier the number of the first vertical blank at which
 //! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
 //! frame is shown by all tiles at the same vertical blank, or by none.
-//!
-//! [`Coordinator`] is for tiles whose displays are not steered. One process asks all servers for
-//! their clocks and vertical blanks, and tells each tile at which of its own vertical blanks it
-//! shows a frame.
 //!
 //! If the reference is lost, the next tile becomes the reference: with its [`Clock`], to which it
 //! adds no more exchanges, and with the last [`Timing`] that it knows. So time and numbers go on.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use mgn_composite::Group;
+use mgn_composite::{release_name, Group, RELEASE};
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::Token;
 use zeroize::Zeroizing;
@@ -52,8 +52,7 @@ const RELEASE_ROOM: usize = 32;
 const SECRET: usize = 512;
 const HOST: usize = 224;
 
-/// Greetings of other releases may have other contents.
-const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
+// Greetings of other releases may have other contents.
 const _: () = assert!(RELEASE.len() < RELEASE_ROOM);
 
 impl Processes {
@@ -274,8 +273,7 @@ impl Greeting {
 
 /// A process says what this one does not understand, or that it is of another release.
 fn other_release(rank: usize, release: Option<&str>) -> Problem {
-    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
-    let release = release.filter(is_name);
+    let release = release.and_then(release_name);
     Problem::Operation(format!(
         "process {rank} runs {}, and this one {RELEASE}: all processes must run the same release",
         release.unwrap_or("another release")

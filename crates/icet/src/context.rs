@@ -33,7 +33,7 @@ pub(crate) struct Context {
     pub(crate) is_lent: bool,
     /// The image that it gets.
     pub(crate) result: Numbered,
-    /// Since when what is timed goes on.
+    /// The timers that run, and when each was started.
     pub(crate) timers: HashMap<Enum, f64>,
 }
 

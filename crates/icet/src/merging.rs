@@ -104,6 +104,10 @@ pub(crate) fn tile(
     let rank = context.processes.rank();
     let start = icetWallTime();
     let is_last = frame.order.last() == Some(&rank);
+    if context.processes.size() > 1 {
+        // This may fail, so it comes before the picture is taken out.
+        members(&mut context.members, &context.processes)?;
+    }
     // Taken out, so that the result can be written meanwhile.
     let mut drawn = std::mem::take(&mut context.drawn.image);
     let is_lent = std::mem::take(&mut context.is_lent);
@@ -232,8 +236,8 @@ fn is_on_background(frame: &Frame, is_last: bool) -> bool {
 
 /// The last steps of blending for a picture.
 fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
-    if pixels::has_glow(frame.color, color) {
-        pixels::drop_glow(frame.color, color);
+    if pixels::has_color_without_alpha(frame.color, color) {
+        pixels::clear_color_without_alpha(frame.color, color);
     }
     if is_on_background(frame, is_last) {
         pixels::blend_under(frame.color, color, frame.background);
@@ -296,7 +300,9 @@ fn prepare<'p>(
         }
         Color::RgbaBytes | Color::RgbaFloats => cut(color, &nothing),
     };
-    if frame.is_blend && (is_on_background(frame, is_last) || pixels::has_glow(frame.color, &color))
+    if frame.is_blend
+        && (is_on_background(frame, is_last)
+            || pixels::has_color_without_alpha(frame.color, &color))
     {
         finish_blend(frame, color.to_mut(), is_last);
     }

@@ -246,7 +246,7 @@ fn fill(line: &mut [u32], filling: &[u32]) {
 }
 
 /// Whether some pixel has a colour, and an alpha of 0: it counts as one without content.
-pub(crate) fn has_glow(color: Color, words: &[u32]) -> bool {
+pub(crate) fn has_color_without_alpha(color: Color, words: &[u32]) -> bool {
     match color {
         Color::RgbaBytes => {
             let alpha = u32::from_ne_bytes([0, 0, 0, 0xFF]);
@@ -266,7 +266,7 @@ pub(crate) fn has_glow(color: Color, words: &[u32]) -> bool {
 }
 
 /// Clears the colours of pixels whose alpha is 0.
-pub(crate) fn drop_glow(color: Color, words: &mut [u32]) {
+pub(crate) fn clear_color_without_alpha(color: Color, words: &mut [u32]) {
     match color {
         Color::RgbaBytes => {
             let alpha = u32::from_ne_bytes([0, 0, 0, 0xFF]);
@@ -442,14 +442,17 @@ mod tests {
     fn colours_without_alpha_do_not_glow() {
         let pixel = |rgba: [u8; 4]| u32::from_ne_bytes(rgba);
         let mut words = vec![pixel([1, 2, 3, 4]), 0, pixel([1, 0, 0, 0])];
-        assert!(has_glow(Color::RgbaBytes, &words));
-        assert!(!has_glow(Color::RgbaBytes, &words[..2]));
-        drop_glow(Color::RgbaBytes, &mut words);
+        assert!(has_color_without_alpha(Color::RgbaBytes, &words));
+        assert!(!has_color_without_alpha(Color::RgbaBytes, &words[..2]));
+        clear_color_without_alpha(Color::RgbaBytes, &mut words);
         assert_eq!(words, [pixel([1, 2, 3, 4]), 0, 0]);
         let mut floats: Vec<u32> = [0.5, 0.0, 0.0, 0.0].map(f32::to_bits).to_vec();
-        assert!(has_glow(Color::RgbaFloats, &floats));
-        drop_glow(Color::RgbaFloats, &mut floats);
+        assert!(has_color_without_alpha(Color::RgbaFloats, &floats));
+        clear_color_without_alpha(Color::RgbaFloats, &mut floats);
         assert_eq!(floats, [0; 4]);
-        assert!(!has_glow(Color::RgbaFloats, &[0.5_f32.to_bits(); 4]));
+        assert!(!has_color_without_alpha(
+            Color::RgbaFloats,
+            &[0.5_f32.to_bits(); 4]
+        ));
     }
 }

@@ -1,6 +1,7 @@
 //! System calls that the other crates build on, wrapped so that their use is safe: sealed shared
 //! memory, futexes, descriptors sent over sockets, the process at the other end and whether it
-//! lives, the clock, and the machine: its identity and network interfaces.
+//! lives, the clock, and the machine: its identity and network interfaces. And copies of memory
+//! that avoid a slow case of memcpy.
 //!
 //! Linux only. Nothing here knows what the memory or the sockets are used for. Every function
 //! gives [`std::io::Error`]; callers say what they were doing.

@@ -43,6 +43,7 @@ unsafe impl Writable for Vec<u8> {
 }
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 /// Creates `size` bytes of anonymous memory and seals its size. The name only shows in
@@ -54,11 +55,18 @@ pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
+/// Whether an error says that this process or the system has no memory or no descriptors left.
+pub fn is_exhausted(error: &io::Error) -> bool {
+    let exhausted = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    let is_one = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
+    error.kind() == io::ErrorKind::OutOfMemory || exhausted.into_iter().any(is_one)
+}
+
 fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     // Kernels that know the flag may insist on it; older ones refuse it.
     let fd = match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
-        Err(rustix::io::Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
+        Err(Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
         other => other?,
     };
     rustix::fs::ftruncate(&fd, size as u64)?;
@@ -254,13 +262,19 @@ impl Mapping {
 
     /// Makes the kernel prepare all pages now, so that the first access to each costs nothing.
     /// Kernels before 5.14 cannot, and nothing is lost then.
-    pub fn populate(&self) {
+    ///
+    /// # Errors
+    /// There is not enough memory. An access would end the process with SIGBUS.
+    pub fn populate(&self) -> io::Result<()> {
         let advice = match self.protection {
             Protection::Read => Advice::LinuxPopulateRead,
             Protection::ReadWrite => Advice::LinuxPopulateWrite,
         };
         // SAFETY: the whole mapping; its contents do not change.
-        let _ = unsafe { rustix::mm::madvise(self.as_ptr().cast(), self.len, advice) };
+        match unsafe { rustix::mm::madvise(self.as_ptr().cast(), self.len, advice) } {
+            Err(Errno::NOMEM | Errno::FAULT) => Err(io::ErrorKind::OutOfMemory.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Gives the memory of these bytes back to the system. They are zero from then on, in all
@@ -345,8 +359,8 @@ mod tests {
             Mapping::new(&fd, 4096, protection).unwrap()
         };
         let (writer, reader) = (open(Protection::ReadWrite), open(Protection::Read));
-        writer.populate();
-        reader.populate();
+        writer.populate().unwrap();
+        reader.populate().unwrap();
         writer.word(0).store(7, Ordering::SeqCst);
         assert_eq!(mine.word(0).load(Ordering::SeqCst), 7);
         // SAFETY: mapped, and nothing writes now.

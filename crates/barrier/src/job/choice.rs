@@ -43,11 +43,11 @@ impl FromStr for Choice {
         let interface = interface.filter(|name| !name.is_empty());
         match (kind, interface) {
             (Kind::Wired, None) => Err(UnknownChoice::NoLines),
-            (Kind::Wired | Kind::Udp, _) | (_, None) => Ok(Choice {
+            (kind, Some(_)) if !kind.takes_interface() => Err(UnknownChoice::Interface(kind)),
+            (kind, interface) => Ok(Choice {
                 kind,
                 interface: interface.map(str::to_owned),
             }),
-            (kind, Some(_)) => Err(UnknownChoice::Interface(kind)),
         }
     }
 }

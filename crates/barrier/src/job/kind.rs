@@ -26,6 +26,13 @@ pub enum Kind {
     Wired,
 }
 
+impl Kind {
+    /// Whether it may be told its network interface, or its wires.
+    pub fn takes_interface(self) -> bool {
+        matches!(self, Kind::Udp | Kind::Wired)
+    }
+}
+
 /// A name that is no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a kind of barrier{hint}: use auto, shm, star, tree, tree-N, dissemination, hierarchical, udp or wired")]

@@ -11,7 +11,7 @@ use crate::Id;
 
 /// The upper byte of the tags of all messages of barriers. Below it are the barrier's number (16
 /// bits) and the [`Use`] of the message. A program may use the endpoint for messages of its own, if
-/// it receives none with any tag.
+/// it never receives with a wildcard tag.
 const TAG: u64 = 0x42 << 56;
 
 /// How long a process may take to accept another one while barriers are under way.

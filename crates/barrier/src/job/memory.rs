@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use mgn_sys::{memory, peer, Protection};
+use mgn_sys::{fork, memory, peer, Protection};
 
 use super::links::Links;
 use super::meeting::Group;
@@ -60,7 +60,7 @@ impl InMemory {
             reporter,
             group,
             processes,
-            owner: std::process::id(),
+            owner: fork::generation(),
         })
     }
 
@@ -76,20 +76,23 @@ impl InMemory {
 
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let most = timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
-            timeout.min(LOSS_CHECK_INTERVAL)
-        });
-        match self.shared.pass(value, Some(most)) {
-            Err(WaitError::TimedOut { .. }) => self.wait_longer(timeout),
-            passed => passed.map_err(|error| self.name(error)),
-        }
+        let passed = self.shared.pass(value, Some(until_check(timeout)));
+        self.finish(passed, timeout)
     }
 
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let most = timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
-            timeout.min(LOSS_CHECK_INTERVAL)
-        });
-        match self.shared.wait(Some(most)) {
+        let passed = self.shared.wait(Some(until_check(timeout)));
+        self.finish(passed, timeout)
+    }
+
+    /// Waits on if the first part of a wait has not been enough.
+    #[inline]
+    fn finish(
+        &mut self,
+        passed: Result<u64, WaitError>,
+        timeout: Option<Duration>,
+    ) -> Result<u64, WaitError> {
+        match passed {
             Err(WaitError::TimedOut { .. }) => self.wait_longer(timeout),
             passed => passed.map_err(|error| self.name(error)),
         }
@@ -102,8 +105,7 @@ impl InMemory {
         loop {
             self.watch();
             let left = timeout.map(|timeout| timeout.saturating_sub(since.elapsed()));
-            let most = left.map_or(LOSS_CHECK_INTERVAL, |left| left.min(LOSS_CHECK_INTERVAL));
-            match self.shared.wait(Some(most)) {
+            match self.shared.wait(Some(until_check(left))) {
                 Err(WaitError::TimedOut { .. }) if left != Some(Duration::ZERO) => {}
                 passed => return passed.map_err(|error| self.name(error)),
             }
@@ -146,13 +148,20 @@ impl InMemory {
 
 impl Drop for InMemory {
     fn drop(&mut self) {
-        if self.owner != std::process::id() {
+        if self.owner != fork::generation() {
             return;
         }
         let place = self.group.view.place(self.group.me);
         let place = place.expect("a member of its group");
         self.reporter.lost(Id(place as u32));
     }
+}
+
+/// How long to wait before the next look at the members' processes.
+fn until_check(timeout: Option<Duration>) -> Duration {
+    timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
+        timeout.min(LOSS_CHECK_INTERVAL)
+    })
 }
 
 /// The memory that the first member has named, and the processes of all members.

@@ -175,9 +175,8 @@ impl JobBarrier {
     where
         J: Deref<Target = Member> + Send + Sync + 'static,
     {
-        let takes_interface = matches!(options.kind, Kind::Udp | Kind::Wired);
-        if options.interface.is_some() && !takes_interface {
-            let kind = options.kind;
+        let kind = options.kind;
+        if options.interface.is_some() && !kind.takes_interface() {
             return Err(OpenError::NoInterface { kind });
         }
         let group = meeting::Group::of(&job, options)?;

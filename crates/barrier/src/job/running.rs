@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use mgn_sys::fork;
+
 use super::datagrams::Datagrams;
 use super::joining::{self, Open};
 use super::links::{Links, Use};
@@ -56,7 +58,7 @@ struct State {
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
     has_joined: bool,
-    /// What processes are told that want to join.
+    /// What this member tells processes that want to join.
     open: Open,
     /// Packets to these could not be sent.
     unreachable: Vec<Id>,
@@ -163,7 +165,7 @@ impl Running {
             is_closing,
             thread: Some(thread),
             kind,
-            owner: std::process::id(),
+            owner: fork::generation(),
         })
     }
 
@@ -229,7 +231,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.owner != std::process::id() {
+        if self.owner != fork::generation() {
             // The parent's thread may have locked the state forever.
             std::mem::forget((self.thread.take(), self.state.clone()));
             return;

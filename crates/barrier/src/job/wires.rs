@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use mgn_sys::fork;
+
 use super::links::Links;
 use super::meeting::Group;
 use super::{Joined, OpenError};
@@ -54,7 +56,7 @@ impl OverWires {
             wired,
             group,
             failed: None,
-            owner: std::process::id(),
+            owner: fork::generation(),
         })
     }
 
@@ -117,7 +119,7 @@ impl OverWires {
 
 impl Drop for OverWires {
     fn drop(&mut self) {
-        if self.owner == std::process::id() {
+        if self.owner == fork::generation() {
             let _ = self.wired.leave();
         }
     }

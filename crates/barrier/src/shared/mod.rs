@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 
-use crate::{Combine, Ended, Id, Lost, Misuse};
+use crate::{Combine, Ended, Id, Lost, Misuse, WaitError};
 use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
 /// The beginning of the memory, so that other memory is not mistaken for it.
@@ -63,29 +63,6 @@ pub enum SharedError {
     Combine,
     #[error("there is no memory for the barrier: {0}")]
     System(#[from] io::Error),
-}
-
-/// Why a wait ended without all having arrived.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WaitError {
-    #[error(transparent)]
-    Lost(#[from] Lost),
-    #[error(transparent)]
-    Ended(#[from] Ended),
-    /// The epoch is as open as before: wait again.
-    #[error(
-        "not all members have arrived in time: this one waits for {}",
-        crate::error::list(missing)
-    )]
-    TimedOut { missing: Vec<Id> },
-    #[error("this member has not arrived: call `arrive` before `wait`")]
-    NotArrived,
-    #[error("this member has arrived at an epoch: wait for it before you leave")]
-    Arrived,
-    #[error("the others have not answered in time: try again to leave")]
-    NotLeft,
-    #[error("the lines of the barrier cannot be read: {0}")]
-    Lines(String),
 }
 
 /// One member of a group on one host.
@@ -147,6 +124,7 @@ impl Shared {
             return Err(SharedError::Member { member: me, count });
         }
         let mapping = Mapping::new(fd, MEMBERS + count * LINE, Protection::ReadWrite)?;
+        mapping.populate()?;
         let word = |at| mapping.long(at).load(Ordering::Acquire);
         if word(0) != MAGIC || word(COUNT) != count as u64 {
             return Err(SharedError::Other);
@@ -160,7 +138,6 @@ impl Shared {
         if mapping.long(TAKEN).or(bit, Ordering::Relaxed) & bit != 0 {
             return Err(SharedError::Taken(me));
         }
-        mapping.populate();
         membarrier::register();
         Ok(Shared {
             page: Arc::new(Memory(mapping)),

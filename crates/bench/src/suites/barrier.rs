@@ -12,6 +12,7 @@ use crate::argv::Argv;
 use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
 use crate::format::number;
 use crate::goals::Goal;
+use crate::machine::processors;
 use crate::net::crowd::raise_limits;
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS, OPEN_MPI_MEMORY,
@@ -93,7 +94,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         seconds,
         is_in_turn: true,
     }));
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = processors();
     let mut experiments = vec![Experiment {
         suite: Suite::Barrier,
         key: "barrier processes".to_string(),

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use mgn_barrier::Kind as Barrier;
-use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
+use mgn_composite::{merge, Channel, Costs, Delivery, Layer, Load, Operation, Picture, Schedule};
 
 use super::{composite_loop, icet, paraview, readback};
 use crate::composite::{per_call, Route, Work};
+use crate::machine::processors;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
@@ -29,8 +30,8 @@ pub const SIZES: [(usize, usize); 8] = [
 
 const RENDERERS: usize = 8;
 
-/// The library chooses one of the next two: all members merge a stripe each, or the display merges
-/// everything.
+/// The library chooses one of the next two: members claim stripes and merge them, or the display
+/// merges everything. On a crowded host, it may let only the members that draw last merge.
 const ROUTES: [Route; 9] = [
     Route::Chosen,
     Route::By(Schedule::DirectSend),
@@ -108,7 +109,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         if !is_sparse {
             methods.extend(limits(&cases(Route::Chosen), seconds));
         }
-        methods.extend(icet::some(
+        methods.extend(icet::methods(
             options.full_or_quick(icet::STRATEGY_COUNT, 1),
             &options.peers,
             (operation, is_sparse),
@@ -131,7 +132,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             depends_on_distance: false,
             budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
-            notes: vec![about(&(RENDERERS + 1).to_string())],
+            notes: vec![about(&(RENDERERS + 1).to_string(), is_sparse)],
             goals: Vec::new(),
             conclude: verdicts,
         }
@@ -198,11 +199,10 @@ fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
     all.chain([(most, false)]).map(method).collect()
 }
 
-fn about(processes: &str) -> String {
-    format!(
-        "{processes} processes on {} processors; every renderer writes all of its picture in each frame",
-        processors()
-    )
+fn about(processes: &str, is_sparse: bool) -> String {
+    let part = if is_sparse { "a quarter" } else { "all" };
+    let processors = processors();
+    format!("{processes} processes on {processors} processors; every renderer writes {part} of its picture in each frame")
 }
 
 /// One size, and several numbers of renderers.
@@ -243,7 +243,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
         depends_on_distance: false,
         budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
-        notes: vec![about("3 to 17")],
+        notes: vec![about("3 to 17", false)],
         goals: Vec::new(),
         conclude: no_conclusions,
     }
@@ -285,7 +285,7 @@ fn by_barrier(options: &BenchOptions) -> Experiment {
         depends_on_distance: false,
         budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
-        notes: vec![about(&(RENDERERS + 1).to_string())],
+        notes: vec![about(&(RENDERERS + 1).to_string(), false)],
         goals: Vec::new(),
         conclude: beside_no_barrier,
     }
@@ -377,10 +377,6 @@ fn rate(line: &Series, pixels: f64) -> Option<f64> {
     let mut points = line.points.iter();
     let point = points.find(|point| point.x == pixels)?;
     (point.state == State::Resolved).then_some(point.value)
-}
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A point of a plot, and the work that is measured for it.
@@ -527,7 +523,7 @@ impl Method for Simulated {
                     format: work.format(),
                     operation: work.operation,
                     are_partial: false,
-                    outlet: Outlet::Watcher,
+                    delivery: Delivery::Watcher,
                 };
                 let rate = 1.0 / load.seconds(schedule, costs);
                 let figure = Figure::new(SIMULATION, *renderers as f64, rate);

@@ -46,7 +46,7 @@ pub struct Icet {
     plot: String,
     renderers: usize,
     sizes: Vec<(usize, usize)>,
-    /// The approximate bytes that it merges per second. They determine the number of frames.
+    /// The bytes to be merged in a measurement of one size. They determine the number of frames.
     bytes: f64,
 }
 
@@ -65,7 +65,7 @@ impl Installed {
 }
 
 /// IceT with its first `strategies` strategies. The best ones come first.
-pub fn some(
+pub fn methods(
     strategies: usize,
     peers: &Rc<PeerPrograms>,
     (operation, is_sparse): (Operation, bool),
@@ -105,7 +105,7 @@ impl Icet {
     }
 
     /// The path of the program, which is compiled once.
-    fn made(&self) -> Result<PathBuf> {
+    fn compile(&self) -> Result<PathBuf> {
         let program = self.program();
         if !program.exists() {
             let installed = installed().map_err(anyhow::Error::msg)?;
@@ -166,7 +166,7 @@ impl Method for Icet {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        self.made()?;
+        self.compile()?;
         let finished = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
         let output: Vec<&str> = finished.stdout.lines().collect();
         if output.len() != self.sizes.len() {
@@ -266,7 +266,7 @@ mod tests {
         for operation in [Operation::Over, Operation::Nearest] {
             let sizes = [(64, 32), (32, 32)];
             let kind = (operation, operation == Operation::Over);
-            for mut method in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
+            for mut method in methods(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
                 if let Some(missing) = method.missing() {
                     eprintln!("SKIPPED: {missing}");
                     return;

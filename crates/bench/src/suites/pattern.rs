@@ -10,6 +10,7 @@ use anyhow::{bail, Context, Result};
 
 use crate::argv::Argv;
 use crate::child;
+use crate::machine::processors;
 use crate::net::crowd::{command_all, mesh, raise_limits, MemberProcess};
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, DEFAULT_SETTINGS, OPEN_MPI_MEMORY, OPEN_MPI_TCP,
@@ -100,7 +101,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             ),
         ]
     });
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = processors();
     Ok(vec![Experiment {
         suite: Suite::Pattern,
         key: "pattern".to_string(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::machine::processors;
 use crate::plan::{no_conclusions, Experiment, Figure, Method};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
@@ -52,7 +53,7 @@ impl Method for Unavailable {
 
 /// The reason why two processes cannot have a processor each on this machine, if so.
 pub fn too_few_processors() -> Option<String> {
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let count = processors();
     let why = "two processes must run at the same time, and mgn may use only one processor";
     (count < 2).then(|| why.to_string())
 }

@@ -6,7 +6,7 @@
 
 mod simulation;
 
-use crate::{Format, Operation, Outlet, Schedule};
+use crate::{Delivery, Format, Operation, Schedule};
 
 /// The costs of messages and merging, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,7 +73,7 @@ pub struct Load {
     pub operation: Operation,
     /// Whether the members' pictures are in the format of intermediate results.
     pub are_partial: bool,
-    pub outlet: Outlet,
+    pub delivery: Delivery,
 }
 
 /// The schedules to choose from. Of two with the same time, the first is taken.
@@ -125,7 +125,7 @@ mod tests {
             },
             operation: Operation::Over,
             are_partial: false,
-            outlet: Outlet::Member(0),
+            delivery: Delivery::Member(0),
         }
     }
 
@@ -178,15 +178,15 @@ mod tests {
 
     #[test]
     fn a_tree_takes_longer_if_another_member_gets_the_picture() {
-        let seconds = |outlet| {
+        let seconds = |delivery| {
             let load = Load {
-                outlet,
+                delivery,
                 ..load(4, 256)
             };
             load.seconds(Schedule::Tree(8), NETWORK)
         };
-        assert!(seconds(Outlet::Member(1)) > seconds(Outlet::Member(0)));
-        assert_eq!(seconds(Outlet::Member(1)), seconds(Outlet::Member(3)));
+        assert!(seconds(Delivery::Member(1)) > seconds(Delivery::Member(0)));
+        assert_eq!(seconds(Delivery::Member(1)), seconds(Delivery::Member(3)));
     }
 
     #[test]

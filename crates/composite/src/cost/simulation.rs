@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Costs, Load};
-use crate::{Channel, Event, Member, Outlet, Piece, Plan, Schedule};
+use crate::{Channel, Delivery, Event, Member, Piece, Plan, Schedule};
 
 /// Picoseconds since the beginning of the frame.
 type Time = u64;
@@ -50,12 +50,12 @@ pub(super) fn seconds(load: &Load, schedule: Schedule, costs: Costs) -> f64 {
     let Load {
         members,
         pixels,
-        outlet,
+        delivery,
         ..
     } = *load;
-    let watcher = (outlet == Outlet::Watcher).then(|| Plan::watcher(schedule, members, pixels));
+    let watcher = (delivery == Delivery::Watcher).then(|| Plan::watcher(schedule, members, pixels));
     let plans = (0..members)
-        .map(|member| Plan::new(schedule, members, member, pixels, outlet))
+        .map(|member| Plan::new(schedule, members, member, pixels, delivery))
         .chain(watcher);
     let process = |plan: Plan| Process {
         collected: plan.collect.iter().map(|piece| piece.pixels.len()).sum(),
@@ -176,7 +176,7 @@ mod tests {
             },
             operation: Operation::Over,
             are_partial: false,
-            outlet: Outlet::Watcher,
+            delivery: Delivery::Watcher,
         }
     }
 
@@ -247,14 +247,18 @@ mod tests {
         };
         for schedule in super::super::CANDIDATES {
             for members in [1, 2, 3, 7, 100] {
-                for outlet in [Outlet::Watcher, Outlet::Spread, Outlet::Member(members / 2)] {
+                for delivery in [
+                    Delivery::Watcher,
+                    Delivery::Spread,
+                    Delivery::Member(members / 2),
+                ] {
                     let load = Load {
-                        outlet,
+                        delivery,
                         ..load(members)
                     };
                     let seconds = load.seconds(schedule, costs);
                     // One member that keeps its own picture has nothing to do.
-                    let is_idle = members == 1 && outlet != Outlet::Watcher;
+                    let is_idle = members == 1 && delivery != Delivery::Watcher;
                     assert!((seconds > 0.0) != is_idle, "{schedule}, {load:?}");
                 }
             }

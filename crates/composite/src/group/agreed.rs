@@ -11,7 +11,8 @@ pub(super) enum Mode {
     Messages(Schedule),
     /// In memory that all share: the receiver merges all.
     Gather,
-    /// The same, and members merge a stripe each.
+    /// The same, and members merge stripes: their own if each keeps its piece, otherwise those that
+    /// they claim.
     Stripes,
     /// On each host in memory, and between hosts by messages.
     Hosts(Schedule),

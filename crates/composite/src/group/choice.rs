@@ -11,7 +11,7 @@ use mgn_fabric::Error;
 use super::links::{Links, MEASURED, MEASURING, PULSE};
 use super::{CompositeError, Terms};
 use crate::{
-    merge, Channel, Color, Costs, Format, Layer, LayerMut, Load, Operation, Outlet, Schedule,
+    merge, Channel, Color, Costs, Delivery, Format, Layer, LayerMut, Load, Operation, Schedule,
 };
 
 /// How often each cost is measured. The least counts: everything else that the machine does makes
@@ -104,8 +104,8 @@ impl Choice {
             operation: terms.operation,
             are_partial,
             // Trees end at the first member. All others are alike as receivers.
-            outlet: match terms.outlet(order) {
-                Outlet::Member(at) => Outlet::Member(at.min(1)),
+            delivery: match terms.delivery(order) {
+                Delivery::Member(at) => Delivery::Member(at.min(1)),
                 other => other,
             },
         };

@@ -47,13 +47,9 @@ impl Ended {
 
     /// The error of a member that waits for `teller`.
     pub fn error(self, teller: usize, links: &Links<'_>) -> CompositeError {
-        let closed = |rank: usize| CompositeError::Lost {
-            rank,
-            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
-        };
         match self {
-            Ended::Left => closed(teller),
-            Ended::Lost { rank } => closed(rank),
+            Ended::Left => CompositeError::closed(teller),
+            Ended::Lost { rank } => CompositeError::closed(rank),
             Ended::Late { rank } if rank == links.rank => CompositeError::Lost {
                 rank: teller,
                 source: mgn_fabric::Error::TimedOut(format!("it waited for rank {rank}")),

@@ -114,13 +114,7 @@ pub(super) fn composite<'g>(
         let merged = shared.merged(merging, covered);
         match merging.has_result(links.rank) {
             false => messages.composite_merged(links, frame, merged, merging),
-            true => {
-                let picture = PictureRef {
-                    color: merged.layer.color,
-                    depth: merged.layer.depth,
-                };
-                Ok((0..merging.terms.pixels(), picture))
-            }
+            true => Ok((0..merging.terms.pixels(), merged.layer.into())),
         }
     };
     let result = covered.and_then(go_on);

@@ -9,9 +9,9 @@ use mgn_fabric::job;
 use super::ended::Ended;
 use super::CompositeError;
 
-/// The beginning of the messages by which members meet. The format of all later messages, and of
-/// shared memory, differs from release to release.
-pub(super) const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
+/// This release, with which the messages begin by which members meet. The format of all later
+/// messages, and of shared memory, differs from release to release.
+pub const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
 
 /// Bytes of a release's name, at most.
 const RELEASE_MAX: usize = 64;
@@ -24,7 +24,7 @@ pub(super) const PULSE: Duration = Duration::from_millis(50);
 
 /// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
 /// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own,
-/// if it receives none with whatever tag.
+/// if it never receives with a wildcard tag.
 const TAG: u64 = 0x47 << 56;
 
 /// Instead of a round: the messages by which members meet.
@@ -243,12 +243,17 @@ impl<'a> Links<'a> {
     }
 }
 
+/// What a process has sent as its release, if it can be shown to users.
+pub fn release_name(text: &str) -> Option<&str> {
+    let is_name = text.starts_with("Manganese ") && !text.contains(char::is_control);
+    is_name.then_some(text)
+}
+
 /// The release that begins a message, if one does, and what follows.
 fn release(message: Vec<u8>) -> (Option<String>, Vec<u8>) {
     let end = message.iter().take(RELEASE_MAX).position(|byte| *byte == 0);
     let name = end.and_then(|end| std::str::from_utf8(&message[..end]).ok());
-    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
-    match name.filter(is_name) {
+    match name.and_then(release_name) {
         Some(name) => (Some(name.to_owned()), message[name.len() + 1..].to_vec()),
         None => (None, message),
     }

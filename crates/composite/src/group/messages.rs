@@ -1,4 +1,4 @@
-//! Members on different hosts: they send each other pieces of their pictures, as the plan says.
+//! Compositing by messages: members send each other pieces of their pictures, as the plan says.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,9 @@ use super::agreed::Agreed;
 use super::links::{Links, PULSE};
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
 use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
-use crate::{merge, Channel, Event, Layer, LayerMut, Member, Outlet, Piece, Plan, Schedule, Share};
+use crate::{
+    merge, Channel, Delivery, Event, Layer, LayerMut, Member, Piece, Plan, Schedule, Share,
+};
 
 /// Buffers kept for the next frame, at most.
 const SPARE: usize = 64;
@@ -88,7 +90,7 @@ struct Planned {
     /// None for a rank without a picture, which gets the merged one.
     mine: Option<usize>,
     pixels: usize,
-    outlet: Outlet,
+    delivery: Delivery,
 }
 
 impl Messages {
@@ -192,11 +194,7 @@ impl Kept {
         drop(run);
         self.spare = spare;
         self.merged = result?.unwrap_or_default();
-        let layer = self.merged.view(terms).layer;
-        let picture = PictureRef {
-            color: layer.color,
-            depth: layer.depth,
-        };
+        let picture = self.merged.view(terms).layer.into();
         Ok((self.merged.range.clone(), picture))
     }
 }
@@ -306,14 +304,14 @@ impl Run<'_, '_> {
             members,
             mine: place(self.links.rank),
             pixels: self.terms.pixels(),
-            outlet: self.terms.outlet(order),
+            delivery: self.terms.delivery(order),
         };
         let make = || {
             let Planned {
                 schedule, pixels, ..
             } = planned;
             match planned.mine {
-                Some(mine) => Plan::new(schedule, members, mine, pixels, planned.outlet),
+                Some(mine) => Plan::new(schedule, members, mine, pixels, planned.delivery),
                 None => Plan::watcher(schedule, members, pixels),
             }
         };

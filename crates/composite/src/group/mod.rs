@@ -18,14 +18,16 @@ use std::ops::Range;
 use std::time::Duration;
 
 use mgn_fabric::job;
+use mgn_sys::fork;
 
 use crate::{
-    Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Outlet, Rectangle, Schedule,
+    Channel, Delivery, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule,
 };
 use agreed::{Agreed, Mode};
 use choice::Choice;
 use hosts::Block;
 use links::Links;
+pub use links::{release_name, RELEASE};
 use messages::{Merging, Messages};
 use shared::Shared;
 pub use tiles::Tile;
@@ -46,6 +48,9 @@ pub struct Group<'a> {
     drawn: Option<Drawn>,
     /// An earlier frame has failed.
     has_failed: bool,
+    /// The generation of processes that made it. In a forked child, dropping it must not end the
+    /// parent's part in the group.
+    owner: u32,
 }
 
 /// The terms of a drawn picture: it can only be composited on these terms.
@@ -71,6 +76,15 @@ pub struct Picture {
 pub struct PictureRef<'p> {
     pub color: &'p [u8],
     pub depth: &'p [u8],
+}
+
+impl<'p> From<Layer<'p>> for PictureRef<'p> {
+    fn from(layer: Layer<'p>) -> PictureRef<'p> {
+        PictureRef {
+            color: layer.color,
+            depth: layer.depth,
+        }
+    }
 }
 
 impl Picture {
@@ -169,10 +183,10 @@ impl Terms {
     }
 
     /// Where the merged picture goes. `order` lists the ranks that have pictures.
-    fn outlet(&self, order: &[usize]) -> Outlet {
+    fn delivery(&self, order: &[usize]) -> Delivery {
         let position = |to: usize| order.iter().position(|rank| *rank == to);
-        self.to.map_or(Outlet::Spread, |to| {
-            position(to).map_or(Outlet::Watcher, Outlet::Member)
+        self.to.map_or(Delivery::Spread, |to| {
+            position(to).map_or(Delivery::Watcher, Delivery::Member)
         })
     }
 
@@ -209,7 +223,7 @@ pub enum CompositeError {
     Stuck { rank: usize, waited: Duration },
     #[error(
         "rank {rank} runs {theirs}, and this rank {}: all ranks must run the same release",
-        links::RELEASE
+        RELEASE
     )]
     Release { rank: usize, theirs: String },
     #[error("rank {rank} composites {what}: all ranks must composite the same tile or picture, with the same size, format, operation, order, schedule and receiver")]
@@ -235,6 +249,14 @@ pub enum CompositeError {
 }
 
 impl CompositeError {
+    /// A rank has closed its links, or its memory is gone.
+    fn closed(rank: usize) -> CompositeError {
+        CompositeError::Lost {
+            rank,
+            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
+        }
+    }
+
     /// Errors of this member's own call. The other members have not noticed it, so that it may try
     /// again.
     fn is_of_call(&self) -> bool {
@@ -308,6 +330,7 @@ impl<'a> Group<'a> {
             choice,
             drawn: None,
             has_failed: false,
+            owner: fork::generation(),
         })
     }
 
@@ -523,6 +546,9 @@ const PIXELS_MAX: usize = u32::MAX as usize;
 
 impl Drop for Group<'_> {
     fn drop(&mut self) {
+        if self.owner != fork::generation() {
+            return;
+        }
         if let Some(shared) = &mut self.shared {
             shared.leave(&self.links);
         }

@@ -216,6 +216,9 @@ fn head_at(which: Which, frame: u32) -> usize {
 
 /// Maps memory of another process that begins with the nonce.
 pub(super) fn map(pid: u32, fd: u32, size: usize, nonce: u128) -> io::Result<Mapping> {
+    if size < size_of_val(&nonce) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     let fd = memory::of_process(pid, fd, Protection::ReadWrite)?;
     let mapping = Mapping::new(&fd, size, Protection::ReadWrite)?;
     let words = [0, 8].map(|at| mapping.long(at).load(Ordering::Relaxed).to_ne_bytes());

@@ -1,6 +1,9 @@
 //! One frame of a group on one host.
 
 use std::ops::Range;
+use std::sync::atomic::{fence, Ordering};
+
+use mgn_sys::memory;
 
 use super::control::{Counter, Which, STRIPES_MAX};
 use super::head::Head;
@@ -15,6 +18,10 @@ use crate::group::messages::Merging;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::plan::stripe;
 use crate::Layer;
+
+/// How many times the group's patience a member that helps to merge waits for the receiver's last
+/// frame: longer than the receiver waits for other members in it.
+const HELPED_PATIENCE: u32 = 4;
 
 /// The inputs of a frame.
 struct Frame<'f, 'a> {
@@ -116,10 +123,7 @@ impl Shared {
         let (merged, _) = run?;
 
         let result = self.result(frame.merged, &merged);
-        let picture = result.map_or(PictureRef::default(), |layer| PictureRef {
-            color: layer.color,
-            depth: layer.depth,
-        });
+        let picture = result.map_or(PictureRef::default(), PictureRef::from);
         Ok((merged, picture))
     }
 
@@ -277,9 +281,13 @@ impl Shared {
 
     /// Merges along with the receiver, if anything is left to merge.
     fn help(&mut self, frame: &Frame<'_, '_>, to: usize) -> Result<(), CompositeError> {
-        self.wait_until_finished(frame.links, to, frame.number)?;
+        // The receiver may still wait for a member that has claimed a stripe of the frame before.
+        // It gives up first, and knows which one is late.
+        let times = HELPED_PATIENCE.max(1 + self.messages_patience);
+        self.wait(frame.links, to, Counter::Finished, frame.number, times)?;
         // From then on, stripes can be claimed.
         self.wait(frame.links, to, Counter::Ready, frame.next(), 1)?;
+        self.check_receiver(to, frame.number, frame.agreed)?;
         let is_left = |shared: &Shared| {
             let keeper = &shared.peer(to).control;
             (0..frame.stripes()).any(|at| keeper.is_free(frame.number, at))
@@ -292,6 +300,34 @@ impl Shared {
             // The others have merged everything meanwhile, and may have ended.
             Err(_) if !is_left(self) => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Checks that the receiver of a frame assumes the same terms. A member that merges nothing
+    /// learns this in no other way.
+    ///
+    /// # Errors
+    /// [`CompositeError::Different`].
+    pub(super) fn check_receiver(
+        &self,
+        to: usize,
+        number: u32,
+        agreed: Agreed,
+    ) -> Result<(), CompositeError> {
+        let control = &self.peer(to).control;
+        let head = Head::from_words(control.read(Which::Result, number));
+        fence(Ordering::Acquire);
+        let newest = Head::from_words(control.read(Which::Result, number)).frame;
+        // A receiver that does not need this member's pictures may be many frames ahead.
+        if newest.wrapping_sub(number) as i32 > 0 {
+            return Ok(());
+        }
+        match head.difference(number, agreed) {
+            Some(what) => Err(CompositeError::Different {
+                rank: to,
+                what: what.to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 
@@ -382,6 +418,7 @@ impl Shared {
         pictures.places[at] = Taken {
             frame: frame.number,
             readers: frame.readers(),
+            terms: frame.to.map(|to| (to, frame.agreed)),
         };
         pictures.next = (at + 1) % pictures.places.len();
         pictures.is_free = false;
@@ -400,10 +437,6 @@ impl Shared {
         let rank = frame.links.rank;
         let keeper = frame.to.unwrap_or(rank);
         let result = self.receive_head(frame, keeper, Counter::Ready, Which::Result)?;
-        let lost = |rank: usize| CompositeError::Lost {
-            rank,
-            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
-        };
         let whole = Rectangle::whole(terms.width, terms.height);
         let mut layers = Vec::with_capacity(heads.len());
         for (other, head) in frame.order.iter().zip(heads) {
@@ -424,7 +457,7 @@ impl Shared {
                 }
             };
             layers.push(Sparse {
-                layer: layer.ok_or_else(|| lost(*other))?,
+                layer: layer.ok_or_else(|| CompositeError::closed(*other))?,
                 start: stripe.start,
                 kept: whole.clone(),
                 covered: head.covered.clone(),
@@ -435,7 +468,7 @@ impl Shared {
         // stripes of its own, or to those that it alone has claimed.
         let out =
             mapping.and_then(|it| unsafe { layer_mut(it, result.place, frame.merged, &stripe) });
-        let out = out.ok_or_else(|| lost(keeper))?;
+        let out = out.ok_or_else(|| CompositeError::closed(keeper))?;
         merge_covered(terms, &stripe, &layers, &whole, out)?;
         Ok(())
     }
@@ -454,10 +487,7 @@ impl Shared {
         }
         let peer = self.peer_mut(rank);
         let head = Head::from_words(peer.control.read(which, frame.number));
-        let different = match head.frame == frame.number {
-            true => frame.agreed.difference(&head.agreed),
-            false => Some("in another order or for another receiver"),
-        };
+        let different = head.difference(frame.number, frame.agreed);
         let is_within = head
             .covered
             .rectangle
@@ -474,6 +504,10 @@ impl Shared {
         };
         let mapped = seen.map(head.place, peer.invitation.pid, peer.invitation.nonce);
         if let Err(source) = mapped {
+            // It is this member that has no memory or no descriptors left.
+            if memory::is_exhausted(&source) {
+                return Err(CompositeError::Memory(source));
+            }
             // A member that has failed has told why.
             return Err(match peer.control.ended() {
                 0 => CompositeError::Lost {

@@ -43,6 +43,14 @@ impl Head {
         ]
     }
 
+    /// What is different, in words, if this is not about frame `number` on these terms.
+    pub fn difference(&self, number: u32, agreed: Agreed) -> Option<&'static str> {
+        match self.frame == number {
+            true => agreed.difference(&self.agreed),
+            false => Some("in another order or for another receiver"),
+        }
+    }
+
     pub fn from_words(words: [u64; HEAD_WORDS]) -> Head {
         let [low, high] = [0, 32].map(|shift| move |at: usize| (words[at] >> shift) as u32);
         let range = |at: usize| low(at) as usize..high(at) as usize;

@@ -25,7 +25,7 @@ pub(super) struct PictureLocation {
 
 /// Memory of this member, with room for some pictures of one size.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnMemory {
     mapping: Mapping,
     /// Open as long as others may have to map it.
     fd: OwnedFd,
@@ -69,14 +69,14 @@ pub(super) fn sizes(pixels: usize, stored: Stored) -> [usize; 2] {
     stored.pixel_bytes().map(|pixel| pixels * pixel)
 }
 
-impl Own {
+impl OwnMemory {
     /// Room for `count` pictures.
     pub fn create(
         count: usize,
         [color, depth]: [usize; 2],
         number: u32,
         nonce: u128,
-    ) -> io::Result<Own> {
+    ) -> io::Result<OwnMemory> {
         let round = |bytes: usize| bytes.next_multiple_of(ALIGN);
         let (color, picture) = (round(color), round(color) + round(depth));
         let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
@@ -85,9 +85,9 @@ impl Own {
         let size = size.checked_add(ALIGN).ok_or_else(too_large)?;
         let fd = memory::create("mgn-composite", size)?;
         let mapping = Mapping::new(&fd, size, Protection::ReadWrite)?;
-        mapping.populate();
+        mapping.populate()?;
         control::write_nonce(&mapping, nonce);
-        Ok(Own {
+        Ok(OwnMemory {
             mapping,
             fd,
             number,
@@ -132,7 +132,7 @@ impl Seen {
         if self.find(place).is_none() {
             let size = usize::try_from(place.size).map_err(|_| io::ErrorKind::InvalidData)?;
             let mapping = control::map(pid, place.fd, size, nonce)?;
-            mapping.populate();
+            mapping.populate()?;
             self.mapped.truncate(1);
             self.mapped.insert(0, (place.memory, mapping));
         }
@@ -205,8 +205,8 @@ pub(super) unsafe fn layer_mut<'m>(
     pixels: &Range<usize>,
 ) -> Option<LayerMut<'m>> {
     let [color, depth] = parts(mapping, place, stored, pixels)?;
-    // SAFETY: as above; colours and depths are apart where the place is one that `Own::place` has
-    // made, and nothing but what is in the pictures depends on it elsewhere.
+    // SAFETY: as above; colours and depths are apart where the place is one that
+    // `OwnMemory::place` has made, and nothing but what is in the pictures depends on it elsewhere.
     let slice =
         |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts_mut(start, len) };
     Some(LayerMut {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn pictures_are_seen_by_others() {
-        let own = Own::create(2, sizes(1000, STORED), 7, 99).unwrap();
+        let own = OwnMemory::create(2, sizes(1000, STORED), 7, 99).unwrap();
         assert!(own.has_room_for(sizes(1024, STORED)));
         assert!(!own.has_room_for(sizes(1025, STORED)));
         let (all, some) = (0..1000, 10..20);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn places_outside_of_the_memory_are_refused() {
-        let own = Own::create(1, sizes(1024, STORED), 0, 0).unwrap();
+        let own = OwnMemory::create(1, sizes(1024, STORED), 0, 0).unwrap();
         let place = own.place(0);
         let wrong = [
             PictureLocation { color: 0, ..place },

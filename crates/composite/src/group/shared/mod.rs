@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use mgn_fabric::Spinner;
 
-use super::agreed::Mode;
+use super::agreed::{Agreed, Mode};
 use super::ended::Ended;
 use super::links::{Links, PULSE};
 use super::messages::Merging;
@@ -26,7 +26,7 @@ use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
 use head::Head;
-use memory::{layer_mut, sizes, Own, PictureLocation, Seen, Stored};
+use memory::{layer_mut, sizes, OwnMemory, PictureLocation, Seen, Stored};
 
 /// The number of places that a member has for its pictures. It can be this many pictures ahead of
 /// the members that read them.
@@ -57,14 +57,14 @@ pub(super) struct Shared {
     /// For each place, the ranks that read this member's last announcement of a picture.
     told: [Taken; FRAMES],
     /// Where the merged picture is.
-    result: Option<Own>,
+    result: Option<OwnMemory>,
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
     /// Whether this host has more members than processors.
     is_crowded: bool,
     /// When this member has ended its last frame.
-    last: Cell<Instant>,
+    frame_ended: Cell<Instant>,
     /// How many times the group's patience a member may have been busy with messages in any frame
     /// so far.
     messages_patience: u32,
@@ -81,7 +81,7 @@ struct Peer {
 /// Places for this member's pictures, which take turns.
 #[derive(Debug)]
 struct Pictures {
-    own: Own,
+    own: OwnMemory,
     places: Vec<Taken>,
     /// Where the next picture is drawn.
     next: usize,
@@ -94,6 +94,9 @@ struct Pictures {
 struct Taken {
     frame: u32,
     readers: Vec<usize>,
+    /// The receiver, and the terms that it must assume too. None if there is no receiver, or for a
+    /// head, whose readers check it.
+    terms: Option<(usize, Agreed)>,
 }
 
 impl Shared {
@@ -123,8 +126,8 @@ impl Shared {
     /// then pictures are merged before they leave the caches. Otherwise, one for each processor.
     /// More members would wait for each other to be scheduled, among processes that have gone on.
     fn helpers(&self, terms: &Terms, order: &[usize]) -> usize {
-        let has_drawn = self.last.get().elapsed().as_secs_f64();
-        let has_drawn_long = has_drawn > 2.0 * self.merging(terms, order);
+        let has_drawn = self.frame_ended.get().elapsed().as_secs_f64();
+        let has_drawn_long = has_drawn > 2.0 * self.merge_seconds(terms, order);
         match self.is_crowded && has_drawn_long && terms.schedule.is_none() {
             true => mgn_sys::cpu::cores() - 1,
             false => usize::MAX,
@@ -132,7 +135,7 @@ impl Shared {
     }
 
     /// The approximate duration of merging on a crowded host, in seconds.
-    fn merging(&self, terms: &Terms, order: &[usize]) -> f64 {
+    fn merge_seconds(&self, terms: &Terms, order: &[usize]) -> f64 {
         let [color, depth] = terms.format.pixel_bytes();
         let bytes = terms.pixels().saturating_mul(order.len() * (color + depth));
         bytes as f64 / MERGED_A_SECOND
@@ -166,7 +169,7 @@ impl Shared {
         let others = near.iter().filter(|rank| **rank != links.rank);
         let joined: Option<Vec<(usize, Peer)>> = others.map(join).collect();
         let can_share = created.is_some() && joined.is_some();
-        // Processors may be fewer for some than for others.
+        // All must choose the same mode, and containers may see different numbers of processors.
         let is_crowded = near.len() > mgn_sys::cpu::cores();
         let flags = vec![u8::from(can_share), u8::from(is_crowded)];
         let mut flagged = links.meet(&flags)?;
@@ -204,7 +207,7 @@ impl Shared {
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
             is_crowded,
-            last: Cell::new(Instant::now()),
+            frame_ended: Cell::new(Instant::now()),
             messages_patience: 0,
         };
         Ok((hosts, Some(shared)))
@@ -246,7 +249,7 @@ impl Shared {
     /// Ends a frame for the members on this host: counts it as finished, or says why there is
     /// none.
     pub fn end_frame<T>(&self, links: &Links<'_>, number: u32, result: &Result<T, CompositeError>) {
-        self.last.set(Instant::now());
+        self.frame_ended.set(Instant::now());
         match result {
             Ok(_) => {
                 let next = number.wrapping_add(1);
@@ -269,7 +272,12 @@ impl Shared {
     ) -> Result<(), CompositeError> {
         let frame = head.frame;
         let at = frame as usize % FRAMES;
-        let before = std::mem::replace(&mut self.told[at], Taken { frame, readers });
+        let told = Taken {
+            frame,
+            readers,
+            terms: None,
+        };
+        let before = std::mem::replace(&mut self.told[at], told);
         self.wait_for(links, &before)?;
         self.own(links)
             .write(Which::Picture, frame, &head.to_words());
@@ -353,10 +361,10 @@ impl Shared {
         links: &Links<'_>,
         count: usize,
         sizes: [usize; 2],
-    ) -> Result<Own, CompositeError> {
+    ) -> Result<OwnMemory, CompositeError> {
         self.memories += 1;
         let nonce = self.peer(links.rank).invitation.nonce;
-        Own::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
+        OwnMemory::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
     }
 
     /// Waits until no other member has to read a picture of this one.
@@ -368,12 +376,17 @@ impl Shared {
             .try_for_each(|taken| self.wait_for(links, taken))
     }
 
+    /// Waits until the others have read what is there, and checks that the receiver was right.
     fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
         let next = taken.frame.wrapping_add(1);
-        taken.readers.iter().try_for_each(|rank| {
+        for rank in &taken.readers {
             self.wait_until_finished(links, *rank, taken.frame)?;
-            self.wait(links, *rank, Counter::Merged, next, 2)
-        })
+            self.wait(links, *rank, Counter::Merged, next, 2)?;
+        }
+        match taken.terms {
+            Some((to, agreed)) if to != links.rank => self.check_receiver(to, taken.frame, agreed),
+            _ => Ok(()),
+        }
     }
 
     /// Waits until a member has finished all frames before this one. A member that waits for
@@ -496,7 +509,7 @@ mod tests {
                 (terms.to, terms.order) = (Some(to), Some((0..SIZE - 1).collect()));
                 if rank < SIZE - 1 {
                     let shared = group.shared.as_ref().unwrap();
-                    let merging = shared.merging(&terms, &[0, 1, 2, 3]);
+                    let merging = shared.merge_seconds(&terms, &[0, 1, 2, 3]);
                     if frame % 3 > 0 {
                         let late = 2.0 + ((frame + rank) % 4) as f64 / 4.0;
                         thread::sleep(Duration::from_secs_f64(merging * late));
