@@ -22,13 +22,21 @@ pub(crate) fn list(members: &[Id]) -> String {
     names.join(", ")
 }
 
+/// `rank 2 was lost`, or `ranks 2, 3 were lost`.
+pub fn were_lost(what: &str, lost: &[Id]) -> String {
+    match lost {
+        [one] => format!("{what} {one} was lost"),
+        _ => format!("{what}s {} were lost", list(lost)),
+    }
+}
+
 /// The epoch failed for all members that have not passed it. The group goes on without the lost
 /// ones, and the next epoch can be passed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "epoch {epoch} of the barrier failed, because members were lost: {}; \
-     the next epoch is without them",
-    list(&self.members)
+    "epoch {epoch} of the barrier failed, because {}; the next epoch is without {}",
+    were_lost("member", &self.members),
+    if self.members.len() == 1 { "it" } else { "them" }
 )]
 pub struct Lost {
     pub epoch: u64,

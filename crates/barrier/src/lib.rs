@@ -28,7 +28,7 @@ mod view;
 mod wired;
 
 pub use barrier::{Barrier, Event, Recipient, Transmit};
-pub use error::{Ended, Lost, Misuse, Refused, ViewError, WaitError};
+pub use error::{were_lost, Ended, Lost, Misuse, Refused, ViewError, WaitError};
 pub use job::{Choice, JobBarrier, Kind, OpenError, Options, UnknownChoice, UnknownKind};
 pub use member::Member;
 pub use packet::sender_of;

@@ -11,13 +11,20 @@ use crate::wall_file::read;
 /// The width of drawings if that of the terminal is unknown.
 const COLUMNS: usize = 80;
 
+fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 pub fn config(command: Config) -> ExitCode {
     let text = match command {
         Config::Check { file } => read(&file).map(|config| {
             let (servers, walls) = (config.servers.len(), config.walls.len());
             format!(
-                "{}: {servers} servers, {walls} walls, no mistakes\n",
-                file.display()
+                "{}: {}, {}, no mistakes\n",
+                file.display(),
+                count(servers, "server"),
+                count(walls, "wall")
             )
         }),
         Config::Show { file } => read(&file).map(|config| config.describe(columns())),

@@ -109,7 +109,9 @@ fn table(titles: &str, rows: Vec<Vec<String>>, none: &str) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header(titles.split('|'));
     table.add_rows(rows);
-    let lines = table.lines().map(|line| format!("{}\n", line.trim()));
+    // Each cell begins with a space. Those of an empty first column must stay.
+    let trimmed = |line: &str| format!("{}\n", line.strip_prefix(' ').unwrap_or(line).trim_end());
+    let lines = table.lines().map(|line| trimmed(&line));
     format!("\n{}", lines.collect::<String>())
 }
 
@@ -293,6 +295,7 @@ mod tests {
         // The text of each column begins below its title.
         let column = |word: &str| text.lines().find_map(|line| line.find(word)).unwrap();
         assert_eq!(column("SESSION OF"), column("gears, process 7"));
+        assert_eq!(column("TILE"), column("0,0"));
         let empty = Status::default().describe();
         assert!(empty.contains("no servers") && empty.contains("no clients"));
     }

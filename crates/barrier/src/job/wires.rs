@@ -36,12 +36,12 @@ impl OverWires {
         device: Option<&str>,
     ) -> Result<OverWires, OpenError> {
         let mut links = Links::new(job, group.number);
-        let device = device.ok_or(OpenError::NoLines)?.parse::<Device>();
+        let name = device.ok_or(OpenError::NoLines)?;
         let failed = |source: std::io::Error| OpenError::System {
-            what: "no lines".to_owned(),
+            what: format!("no lines at {name}; check its name and its driver (gpiochip or ppdev)"),
             source,
         };
-        let opened = match device {
+        let opened = match name.parse::<Device>() {
             Ok(device) => device
                 .open()
                 .and_then(|lines| Wired::new(lines, SETTLING))

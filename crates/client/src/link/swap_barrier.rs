@@ -9,7 +9,7 @@ use crate::link::surface::Surface;
 use crate::log::line;
 use crate::options;
 use crate::signals::Signals;
-use mgn_barrier::{Id, JobBarrier, OpenError, Options, WaitError};
+use mgn_barrier::{were_lost, Id, JobBarrier, OpenError, Options, WaitError};
 use mgn_composite::{TOLD, UNTOLD};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::time::Duration;
@@ -165,8 +165,8 @@ impl SwapBarrier {
                 Err(WaitError::Lost(lost)) => {
                     if !self.is_supervised {
                         line(format_args!(
-                            "ranks were lost after {passed} swaps, and rank {rank} no longer waits for them: {}",
-                            named(&lost.members)
+                            "{} after {passed} swaps, and rank {rank} goes on without",
+                            were_lost("rank", &lost.members)
                         ));
                     }
                 }

@@ -19,6 +19,10 @@ impl Notes {
         self.0.borrow_mut().push((span, what.into()));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     pub fn into_list(self) -> Vec<(Range<usize>, String)> {
         self.0.into_inner()
     }

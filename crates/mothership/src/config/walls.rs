@@ -75,7 +75,10 @@ impl Reader<'_> {
             self.check_tile(&wall, n, &read.span);
         }
         if let Some(genlock) = section.it.genlock.as_ref().filter(|it| it.value) {
-            self.check_genlock(&wall, &genlock.span);
+            // Without the places that are wrong, a wall may have no windows.
+            if self.notes.is_empty() {
+                self.check_genlock(&wall, &genlock.span);
+            }
         }
         match wall.check() {
             Err(WallError::NoTiles(_)) if !tiles.is_incomplete => {
@@ -129,7 +132,7 @@ impl Reader<'_> {
     /// Tiles are shown in windows, in which genlock has an effect.
     fn check_genlock(&self, wall: &Wall, span: &Range<usize>) {
         if wall.tiles.iter().all(|tile| tile.windows() == 0) {
-            let what = "the wall has no tile with a window on an X display, so genlock has no effect; leave it out, or give tiles present = { window = \":0\" }";
+            let what = "the wall has no tile with a window on an X display, so genlock has no effect; leave it out, or give tiles present = { window = \":0\" }, or the wall tile_present";
             self.notes.add(span.clone(), what);
         } else if let Err(error @ WallError::Windows(_)) = wall.check() {
             self.notes.add(span.clone(), error.to_string());
