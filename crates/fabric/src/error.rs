@@ -71,7 +71,7 @@ pub enum Error {
     #[error("{0} closed the connection before it sent anything; if ssh forwards the socket, no server is at its far end")]
     Mute(String),
 
-    #[error("{0} is in use by a running server")]
+    #[error("{0} is in use by another process")]
     InUse(String),
 
     #[error("{text:?} is not a valid address: {why}")]

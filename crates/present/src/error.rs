@@ -17,7 +17,7 @@ pub enum Error {
     #[error("a compressed picture is damaged: {0}")]
     BadEncoding(&'static str),
 
-    #[error("no connection to the X server {display}: {why}; check DISPLAY and XAUTHORITY")]
+    #[error("no connection to the X server {display}: {why}; check its name and XAUTHORITY")]
     NoDisplay { display: String, why: String },
     #[error("a window of {width}x{height} pixels is too large for an X server; the limit is {HEAD_MAX} pixels each way")]
     TooLarge { width: u32, height: u32 },

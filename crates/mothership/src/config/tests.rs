@@ -274,6 +274,7 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{wall}present = \"here\"\n"), "5:11", "\"viewer\""),
         (&format!("{wall}present = {{ window = \":0\", position = [1, 1], fullscreen = true }}\n"), "5:11", "either"),
         (&format!("{wall}present = {{ files = \"d\", fullscreen = true }}\n"), "5:11", "only windows"),
+        (&format!("{wall}present = {{ window = \"71\" }}\n"), "5:11", "not an X display"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nserver = \"a\"\n"), "5:1", "add rect"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 9, 9]\n"), "5:1", "add server"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 0, 9]\nserver = \"a\"\n"), "7:8", "no pixels"),
@@ -293,6 +294,16 @@ fn mistakes_are_explained_where_they_are() {
             "{place}: {word} is not said of\n{text}\nbut\n{mistakes}"
         );
     }
+}
+
+/// A wall whose windows are written wrongly is not told to leave out genlock.
+#[test]
+fn genlock_is_not_blamed_for_other_mistakes() {
+    let wall =
+        "[[server]]\nname = \"a\"\n[[wall]]\nname = \"w\"\ngrid = [1, 1]\ntile_size = [9, 9]\n\
+                servers = [\"a\"]\ngenlock = true\n";
+    let mistakes = read(&format!("{wall}present = {{ windw = \":0\" }}\n")).unwrap_err();
+    assert_eq!(mistakes.list.len(), 1, "{mistakes}");
 }
 
 #[test]

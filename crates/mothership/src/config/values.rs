@@ -410,6 +410,11 @@ impl TargetTable {
         let has_place = self.position.is_some() || self.fullscreen.is_some();
         let target = match (self.window, self.files, self.viewer) {
             (Some(display), None, None) => {
+                if !display.contains(':') {
+                    return Err(format!(
+                        "{display:?} is not an X display, which is written as :0 or host:0"
+                    ));
+                }
                 let is_fullscreen = self.fullscreen.unwrap_or(false);
                 if is_fullscreen && self.position.is_some() {
                     return Err(
