@@ -5,7 +5,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier as Start};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_barrier::{Combine, Id, JobBarrier, Kind, Misuse, OpenError, Options, WaitError};
 use mgn_fabric::job::{Job, Member};
@@ -363,6 +363,35 @@ fn a_member_that_does_not_come_is_named() {
             assert!(error.contains("rank 1 has not opened barrier 7"), "{error}");
         }
     });
+}
+
+/// What is left of an attempt that a member has given up is not mistaken for other options.
+#[test]
+fn members_may_try_until_their_attempts_overlap() {
+    // The members meet twice before a barrier in shared memory is open.
+    let kind = Kind::Shared;
+    for delay in (630..1200).step_by(80).map(Duration::from_millis) {
+        ranks(2, |job| {
+            let options = Options {
+                patience: Duration::from_millis(300),
+                ..options(kind)
+            };
+            if job.rank() == 1 {
+                thread::sleep(delay);
+            }
+            let start = Instant::now();
+            let mut barrier = loop {
+                match JobBarrier::open(job.clone(), &options) {
+                    Ok(barrier) => break barrier,
+                    Err(
+                        OpenError::Late { .. } | OpenError::TooLate { .. } | OpenError::Gone { .. },
+                    ) if start.elapsed() < Duration::from_secs(60) => {}
+                    Err(error) => panic!("{kind}: rank {}: {error}", job.rank()),
+                }
+            };
+            barrier.pass(0, WAIT_TIMEOUT).unwrap();
+        });
+    }
 }
 
 /// Two barriers of one number would take each other's packets.

@@ -611,10 +611,10 @@ typedef uint64_t mgn_barrier;
 // open, do not receive messages with any tag (ignore UINT64_MAX): such a receive could take a
 // message of the barrier.
 //
-// MGN_ERR_TIMEOUT: a member has not called this in time. MGN_ERR_CLOSED: a member has ended, or has
-// given up. Later attempts can fail, too, until those of all members overlap. MGN_ERR_ARGUMENT: an
-// option is invalid, or this process has used the number before. MGN_ERR_COMPOSITE: another member
-// passes other options, or runs another release.
+// MGN_ERR_TIMEOUT: a member has not called this in time. MGN_ERR_CLOSED: a member has ended, or
+// has given up. Later attempts can fail, too, until those of all members overlap.
+// MGN_ERR_ARGUMENT: an option is invalid, or this process has used the number before.
+// MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
 // Joins a barrier that other processes have open. The ranks in options are members to ask; at

@@ -54,10 +54,10 @@ pub struct mgn_barrier_options {
 /// open, do not receive messages with any tag (ignore UINT64_MAX): such a receive could take a
 /// message of the barrier.
 ///
-/// MGN_ERR_TIMEOUT: a member has not called this in time. MGN_ERR_CLOSED: a member has ended, or has
-/// given up. Later attempts can fail, too, until those of all members overlap. MGN_ERR_ARGUMENT: an
-/// option is invalid, or this process has used the number before. MGN_ERR_COMPOSITE: another member
-/// passes other options, or runs another release.
+/// MGN_ERR_TIMEOUT: a member has not called this in time. MGN_ERR_CLOSED: a member has ended, or
+/// has given up. Later attempts can fail, too, until those of all members overlap.
+/// MGN_ERR_ARGUMENT: an option is invalid, or this process has used the number before.
+/// MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_open(
     options: *const mgn_barrier_options,

@@ -35,6 +35,8 @@ pub(super) struct Group {
     pub number: u16,
     /// The same in all members that mean the same group.
     pub name: crate::Group,
+    /// The name before the members have met.
+    unmet: crate::Group,
     pub patience: Duration,
 }
 
@@ -74,6 +76,7 @@ impl Group {
         for id in view.members() {
             hasher.update(&id.0.to_le_bytes());
         }
+        let name = named(&hasher);
         Ok(Group {
             me,
             view,
@@ -81,7 +84,8 @@ impl Group {
             hosts,
             combine: options.combine,
             number: options.number,
-            name: named(&hasher),
+            name,
+            unmet: name,
             patience: options.patience,
         })
     }
@@ -204,6 +208,10 @@ impl Group {
     /// The nonce and the words of a member that opens the same barrier.
     fn check(&self, other: Id, said: &[u8]) -> Result<([u8; 8], Vec<u8>), OpenError> {
         let rest = said.strip_prefix(&self.name.0.to_le_bytes()[..]);
+        if rest.is_none() && said.starts_with(&self.unmet.0.to_le_bytes()) {
+            // It has given up this attempt, and begun another one.
+            return Err(OpenError::Gone { rank: other.0 });
+        }
         let parts = rest.and_then(<[u8]>::split_first_chunk);
         let (nonce, words) = parts.ok_or_else(|| self.different(other.0))?;
         Ok((*nonce, words.to_vec()))
