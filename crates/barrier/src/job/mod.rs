@@ -83,7 +83,10 @@ pub enum OpenError {
          arrive; give each barrier a number of its own"
     )]
     Used { number: u16 },
-    #[error("rank {rank} has not opened barrier {number} after {waited:?}")]
+    #[error(
+        "rank {rank} has not opened barrier {number} after {waited:?}; if it has, it lists the \
+         ranks in another order"
+    )]
     Late {
         rank: u32,
         number: u16,

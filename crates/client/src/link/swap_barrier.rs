@@ -129,6 +129,9 @@ impl SwapBarrier {
             OpenError::Gone { .. } | OpenError::TooLate { .. } if self.is_supervised => {
                 Failed(None, UNTOLD)
             }
+            error @ (OpenError::Late { .. } | OpenError::Unreachable { .. }) => told(format!(
+                "rank {rank} cannot begin: {error}: all ranks must swap; --swap-timeout allows them more time"
+            )),
             error => told(format!("rank {rank} cannot begin: {error}")),
         })?;
         Ok(State::Open(Opened {
