@@ -605,6 +605,16 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
     }
 }
 
+fn assert_all_differ(results: Vec<Result<(), CompositeError>>) {
+    for (rank, result) in results.into_iter().enumerate() {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(error, CompositeError::Different { .. }),
+            "rank {rank}: {error}"
+        );
+    }
+}
+
 /// Members on one host that nevertheless send messages learn of this from those that do not.
 #[test]
 fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
@@ -617,13 +627,7 @@ fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
         let mine = picture(group.rank(), terms.format);
         (0..100_000).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
     });
-    for (rank, result) in results.into_iter().enumerate() {
-        let error = result.unwrap_err();
-        assert!(
-            matches!(error, CompositeError::Different { .. }),
-            "rank {rank}: {error}"
-        );
-    }
+    assert_all_differ(results);
 }
 
 /// Ranks that only help the receiver need nothing of it, and learn of this nevertheless.
@@ -640,13 +644,7 @@ fn a_receiver_that_turns_to_another_schedule_is_an_error_for_all() {
             group.composite(mine.borrowed(), &terms).map(drop)
         })
     });
-    for (rank, result) in results.into_iter().enumerate() {
-        let error = result.unwrap_err();
-        assert!(
-            matches!(error, CompositeError::Different { .. }),
-            "rank {rank}: {error}"
-        );
-    }
+    assert_all_differ(results);
 }
 
 /// Others have merged everything when it comes, and do without its picture.
