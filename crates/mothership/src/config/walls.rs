@@ -74,11 +74,11 @@ impl Reader<'_> {
         for (n, read) in tiles.list.iter().enumerate() {
             self.check_tile(&wall, n, &read.span);
         }
-        if let Some(genlock) = section.it.genlock.as_ref().filter(|it| it.value) {
-            // Without the places that are wrong, a wall may have no windows.
-            if self.notes.is_empty() {
-                self.check_genlock(&wall, &genlock.span);
-            }
+        // Without the places that are wrong, a wall may have no windows.
+        let is_whole = self.notes.is_empty();
+        let genlock = section.it.genlock.as_ref();
+        if let Some(genlock) = genlock.filter(|it| it.value && is_whole) {
+            self.check_genlock(&wall, &genlock.span);
         }
         match wall.check() {
             Err(WallError::NoTiles(_)) if !tiles.is_incomplete => {

@@ -169,7 +169,7 @@ impl Shared {
         let others = near.iter().filter(|rank| **rank != links.rank);
         let joined: Option<Vec<(usize, Peer)>> = others.map(join).collect();
         let can_share = created.is_some() && joined.is_some();
-        // All must choose the same mode, and containers may see different numbers of processors.
+        // All must choose the same mode.
         let is_crowded = near.len() > mgn_sys::cpu::cores();
         let flags = vec![u8::from(can_share), u8::from(is_crowded)];
         let mut flagged = links.meet(&flags)?;

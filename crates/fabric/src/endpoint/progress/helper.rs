@@ -23,7 +23,7 @@ const WATCH_INTERVAL: Duration = Duration::from_micros(50);
 const WATCH_INTERVAL_MAX: Duration = Duration::from_micros(400);
 
 /// The factor of the intervals for as many peers as processors, and the longest interval there. A
-/// program that has to wait for a processor has not stopped to call. A helper that mistakes it
+/// program that has to wait for a processor has not stopped calling. A helper that believes so
 /// arms the links, and then every message wakes it, and the wake-ups take the processors.
 const CROWDED_FACTOR: u32 = 8;
 const CROWDED_INTERVAL_MAX: Duration = Duration::from_millis(10);
@@ -144,16 +144,12 @@ impl Shared {
 
     /// The first interval between two checks while the helper watches, and the longest one.
     fn watch_intervals(&self, state: &State) -> (Duration, Duration) {
-        match (state.peers.len() / self.processors) as u32 {
-            0 => (WATCH_INTERVAL, WATCH_INTERVAL_MAX),
-            times => {
-                let interval = |interval: Duration| {
-                    let longer = interval.saturating_mul(times.saturating_mul(CROWDED_FACTOR));
-                    longer.min(CROWDED_INTERVAL_MAX)
-                };
-                (interval(WATCH_INTERVAL), interval(WATCH_INTERVAL_MAX))
-            }
-        }
+        let factor = match (state.peers.len() / self.processors) as u32 {
+            0 => 1,
+            times => times.saturating_mul(CROWDED_FACTOR),
+        };
+        let longer = |interval: Duration| interval.saturating_mul(factor).min(CROWDED_INTERVAL_MAX);
+        (longer(WATCH_INTERVAL), longer(WATCH_INTERVAL_MAX))
     }
 
     /// Whether the program is inside the library, or enters it during the check.
