@@ -639,6 +639,7 @@ impl Shared {
         {
             // With many peers, polling by the helper costs less than a wake-up from each peer.
             if self.is_crowded(state) {
+                state.is_often = true;
                 return self.ask_helper(state);
             }
             if state.calls_often() {
