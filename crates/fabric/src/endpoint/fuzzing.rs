@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::engine::{Engine, SendOptions};
 use super::head::{Head, Kind};
 use super::memory::Memory;
-use super::queue::Wanted;
 use super::remote_key::Key;
 use super::stream::StreamLink;
 use super::terms::Limits;
+use super::wanted::Wanted;
 use crate::peer::Peer;
 use crate::{Error, Transport};
 

@@ -34,6 +34,8 @@ mod silent;
 mod simulated;
 mod stream;
 mod terms;
+mod unexpected;
+mod wanted;
 mod written;
 
 use std::fmt;
@@ -48,11 +50,11 @@ pub use joining::Joined;
 pub(crate) use joining::{feed as feed_joining, seeds as joining_seeds};
 pub use link_id::LinkId;
 pub use ops::{Request, Status};
-pub use queue::Wanted;
 pub use remote::Offered;
 pub use remote_key::Key;
 pub use reserving::Reservation;
 pub use settings::{Settings, AUTO, NEVER};
+pub use wanted::Wanted;
 
 use carrier::Body;
 use handled::copy_of;

@@ -10,7 +10,7 @@ use super::carrier::{Body, Carrier, Placer, Sent};
 use super::engine::{Engine, SendOptions};
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::{Memory, Payload};
-use super::queue::Wanted;
+use super::wanted::Wanted;
 use super::written::Written;
 use super::{LinkId, Request};
 use crate::block::Block;

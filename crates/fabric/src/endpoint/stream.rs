@@ -747,8 +747,8 @@ mod tests {
 
     use super::super::engine::{Engine, SendOptions};
     use super::super::memory::Memory;
-    use super::super::queue::Wanted;
     use super::super::settings::Settings;
+    use super::super::wanted::Wanted;
     use super::super::{LinkId, Request};
     use super::*;
     use crate::testing::Random;

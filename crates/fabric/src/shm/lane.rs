@@ -92,6 +92,8 @@ pub(crate) const SHORT: usize = 24;
 pub(crate) struct Lane {
     control: Arc<Mapping>,
     base: usize,
+    /// Where the slots begin in `control`.
+    slots_start: usize,
     pub(super) chunks: u32,
     slots: u64,
     pub(super) pool: Arc<Memory>,
@@ -127,6 +129,7 @@ impl Lane {
         Lane {
             control,
             base,
+            slots_start: base + Lane::slots_at(chunks),
             chunks,
             slots,
             pool: pool.into(),
@@ -363,12 +366,11 @@ impl Lane {
 
     #[inline]
     pub(super) fn slot(&self, number: u64) -> &Slot {
-        let at =
-            Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * size_of::<Slot>();
+        let at = self.slots_start + (number & (self.slots - 1)) as usize * size_of::<Slot>();
         // SAFETY: `new` has checked that all slots lie inside the control memory, which is
         // writable, page-aligned, and lives as long as `self`. Any bits are a valid slot, and the
         // other process accesses it atomically, too.
-        unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
+        unsafe { &*self.control.as_ptr().add(at).cast::<Slot>() }
     }
 }
 

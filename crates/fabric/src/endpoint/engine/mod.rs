@@ -54,8 +54,8 @@ pub(crate) struct Engine<C> {
     /// Long messages that are being copied from their sender's memory or from shared memory.
     fetching: VecDeque<Fetch>,
     exposed: HashMap<Key, Exposed>,
-    /// We have returned credit to some peer, and may not have told it yet.
-    is_untold: bool,
+    /// Links to whose peers we have returned credit, perhaps without telling them yet.
+    untold: Vec<LinkId>,
     turn: usize,
     /// How often the endpoint has lost its last peer.
     pub(crate) partings: u64,
@@ -98,6 +98,8 @@ pub(crate) struct Link<C> {
     held: usize,
     /// The number of this link's messages that wait here for a receive or a handler.
     queued: u32,
+    /// The link is in the engine's list of untold peers.
+    is_untold: bool,
     /// The messages of which the peer gets the addresses.
     shown: Shown,
     /// The choice between one copy and two for long messages, if the link measures it.
@@ -115,7 +117,7 @@ impl<C: Carrier> Engine<C> {
             active: VecDeque::new(),
             fetching: VecDeque::new(),
             exposed: HashMap::new(),
-            is_untold: false,
+            untold: Vec::new(),
             turn: FRAMES_PER_TURN,
             partings: 0,
             is_open: false,
@@ -160,6 +162,7 @@ impl<C: Carrier> Engine<C> {
             early: 0,
             held: 0,
             queued: 0,
+            is_untold: false,
         });
         id
     }
@@ -328,8 +331,9 @@ impl<C: Carrier> Engine<C> {
     /// Tells all peers about the credit that we have returned to them. Cheap if there is none.
     #[inline]
     pub(crate) fn return_credits(&mut self) {
-        if std::mem::take(&mut self.is_untold) {
-            for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
+        for id in std::mem::take(&mut self.untold) {
+            if let Some(link) = self.link(id) {
+                link.is_untold = false;
                 // An error means that the peer is gone. The next read from the link detects that.
                 let _ = link.carrier.flush();
             }
@@ -404,6 +408,7 @@ impl<C: Carrier> Engine<C> {
         }
         self.links[id.index as usize].end = Some(error.again());
         self.ended.push(id);
+        self.untold.retain(|untold| *untold != id);
         let was_peer = link.carrier.far() == FarEnd::Peer;
         let is_alone = was_peer && self.is_alone();
         if is_alone {

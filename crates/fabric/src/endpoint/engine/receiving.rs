@@ -8,8 +8,10 @@ use super::super::head::{Head, Kind, ACTIVE, ANSWER, OFFER, SYNC};
 use super::super::link_id::LinkId;
 use super::super::memory::Memory;
 use super::super::ops::{Ops, Request, State, Status};
-use super::super::queue::{Queues, Unexpected, Wanted, What};
+use super::super::queue::Queues;
 use super::super::remote_key::Key;
+use super::super::unexpected::{Unexpected, What};
+use super::super::wanted::Wanted;
 use super::choice::Copies;
 use super::fetching::{Fetch, SLICE};
 use super::{alone, Engine, Link};
@@ -128,7 +130,7 @@ impl<C: Carrier> Engine<C> {
         });
         if let Some((tag, len)) = caught {
             link.carrier.matched(len);
-            self.is_untold = true;
+            link.owes_credit(&mut self.untold);
             let status = Status {
                 link: from,
                 tag,
@@ -236,8 +238,8 @@ impl<C: Carrier> Engine<C> {
         let What::Whole { body, sync } = found.what else {
             unreachable!("looked at above");
         };
+        self.leaves_queue(found.from, body.len());
         if let Some(link) = self.link(found.from) {
-            link.leaves_queue(body.len());
             link.answers
                 .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
             let id = link.id;
@@ -511,6 +513,7 @@ impl<C: Carrier> Engine<C> {
                 ));
             }
             link.leaves_queue(0);
+            link.owes_credit(&mut self.untold);
             link.answers
                 .push_back(Head::new(Kind::Withdrawn, head.id, 0));
         }
@@ -529,17 +532,17 @@ impl<C: Carrier> Engine<C> {
                     (from, found.tag),
                     body,
                 );
+                self.leaves_queue(from, len);
                 if let Some(link) = self.link(from) {
-                    link.leaves_queue(len);
                     link.answers
                         .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
                 }
             }
             What::Offer { id, len } => {
                 matched(&mut self.ops, op, from, found.tag, len);
+                self.leaves_queue(from, 0);
                 let link = self.links[from.index as usize].link.as_mut();
                 let link = link.expect("offers go with their link");
-                link.leaves_queue(0);
                 let inbound = link
                     .inbound
                     .iter_mut()
@@ -571,8 +574,18 @@ impl<C: Carrier> Engine<C> {
 
     /// A handler has returned, so its message's envelope may be used again.
     pub(crate) fn handled(&mut self, from: LinkId, eager_bytes: usize) {
-        if let Some(link) = self.link(from) {
+        self.leaves_queue(from, eager_bytes);
+    }
+
+    /// One of the link's messages has left the queue, so its envelope is free. The peer is told
+    /// with the next progress on the link, or by [`Engine::return_credits`]: the program often
+    /// takes many messages in a row, and each wake-up of a peer takes as long as many of these.
+    fn leaves_queue(&mut self, from: LinkId, eager_bytes: usize) {
+        let slot = self.links.get_mut(from.index as usize);
+        let link = slot.and_then(|slot| slot.link.as_mut());
+        if let Some(link) = link.filter(|link| link.id == from) {
             link.leaves_queue(eager_bytes);
+            link.owes_credit(&mut self.untold);
         }
     }
 
@@ -617,11 +630,17 @@ impl<C: Carrier> Link<C> {
         Ok(())
     }
 
-    pub(super) fn leaves_queue(&mut self, eager_bytes: usize) {
+    fn leaves_queue(&mut self, eager_bytes: usize) {
         self.queued -= 1;
         self.carrier.matched(eager_bytes);
-        // An error means that the peer is gone. The next read from the link detects that.
-        let _ = self.carrier.flush();
+    }
+
+    /// Adds the link to the list of those whose peers have to be told about credit.
+    #[inline]
+    fn owes_credit(&mut self, untold: &mut Vec<LinkId>) {
+        if !std::mem::replace(&mut self.is_untold, true) {
+            untold.push(self.id);
+        }
     }
 }
 

@@ -31,10 +31,10 @@ use super::lock::{Guard, Lock};
 use super::memory::Memory;
 use super::ops::{Request, Status};
 use super::own::OwnLink;
-use super::queue::Wanted;
 use super::remote_key::Key;
 use super::settings::Settings;
 use super::stream::StreamLink;
+use super::wanted::Wanted;
 use crate::peer::Peer;
 use crate::shm::Sleep;
 use crate::wait::{Deadline, Spinner};
@@ -541,6 +541,7 @@ impl Shared {
                 self.count_waiters(1);
                 continue;
             }
+            state.engine.return_credits();
             state.is_asleep = true;
             if self.arm(&mut state) || state.engine.is_fetching() {
                 state.is_asleep = false;
@@ -887,6 +888,7 @@ impl Shared {
             state.is_handling = false;
             state.engine.handled(from, eager);
         }
+        state.engine.return_credits();
     }
 
     /// Wakes the program's waiting threads, because their conditions may hold now.
