@@ -12,6 +12,10 @@
 //!
 //! If long messages go in both directions, a change in one direction alone gains nothing, because
 //! one end would then do all the copying. So one end leads, and the other end adopts its choice.
+//!
+//! If there are more processes than processors, the rate of one link depends on what all the others
+//! do at that time, and their trials coincide. So messages below [`SHARING_SHORTEST`] then take two
+//! copies.
 
 use std::time::Duration;
 
@@ -29,6 +33,9 @@ pub(super) enum Copies {
 const SHORTEST: u32 = 14;
 const LONGEST: u32 = 24;
 const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
+
+/// The shortest class of lengths that is measured if there are more processes than processors: 1 MiB.
+const SHARING_SHORTEST: u32 = 20;
 
 /// The number of bytes in one part of a trial: at first about 200 us on a fast machine, then twice
 /// as many after each trial that changes nothing. A part has at least `PART_MESSAGES` messages.
@@ -77,6 +84,7 @@ pub(super) struct Choice {
     classes: [Class; CLASSES],
     /// The other end leads.
     follows: bool,
+    shares_processors: bool,
 }
 
 struct Class {
@@ -136,12 +144,28 @@ impl Choice {
         Box::new(Choice {
             classes: std::array::from_fn(class),
             follows,
+            shares_processors: false,
         })
+    }
+
+    /// Sets whether there are more processes than processors.
+    pub(super) fn share_processors(&mut self, shares_processors: bool) {
+        self.shares_processors = shares_processors;
+    }
+
+    /// The class of a length, unless all its messages take two copies.
+    fn choosing(&self, len: usize) -> Option<usize> {
+        let least = match self.shares_processors {
+            true => (SHARING_SHORTEST - SHORTEST) as usize,
+            false => 0,
+        };
+        class_of(len).filter(|class| *class >= least)
     }
 
     /// The way that is wanted for messages of this length from now on.
     pub(super) fn wanted(&self, len: usize) -> Copies {
-        class_of(len).map_or(Copies::Two, |class| self.classes[class].wanted())
+        let class = self.choosing(len);
+        class.map_or(Copies::Two, |class| self.classes[class].wanted())
     }
 
     /// Adopts the leader's choice: it wants to receive our messages of this length in this way.
@@ -149,7 +173,7 @@ impl Choice {
         if !self.follows {
             return;
         }
-        if let Some(class) = class_of(len) {
+        if let Some(class) = self.choosing(len) {
             let class = &mut self.classes[class];
             (class.used, class.trial, class.followed) = (wanted, None, FOLLOWED);
         }
@@ -163,7 +187,7 @@ impl Choice {
         (bytes, is_last): (usize, bool),
         now: impl Fn() -> Duration,
     ) {
-        let Some(index) = class_of(len) else {
+        let Some(index) = self.choosing(len) else {
             return;
         };
         let class = &mut self.classes[index];
@@ -452,6 +476,18 @@ mod tests {
             asked += u32::from(model.choice.wanted(64 * KIB) == Copies::One);
         }
         assert!(asked < 30_000, "{asked}");
+    }
+
+    #[test]
+    fn among_many_processes_only_long_messages_are_measured() {
+        for (len, share) in [(64 * KIB, 0.0..=0.0), (1 << 20, 0.85..=1.0)] {
+            let mut model = Model::new(8);
+            // One copy may have been chosen before the other processes came.
+            model.settle(len, [1000, 2000]);
+            model.choice.share_processors(true);
+            let one = model.run(len, 6000, [1000, 2000]);
+            assert!(share.contains(&(one - one % 0.01)), "{len}: {one}");
+        }
     }
 
     #[test]

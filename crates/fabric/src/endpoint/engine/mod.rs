@@ -167,6 +167,15 @@ impl<C: Carrier> Engine<C> {
         id
     }
 
+    /// Sets whether there are more processes than processors.
+    pub(crate) fn share_processors(&mut self, shares_processors: bool) {
+        for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
+            if let Some(choice) = &mut link.choice {
+                choice.share_processors(shares_processors);
+            }
+        }
+    }
+
     /// Sets whether many links wait for their turn.
     pub(crate) fn set_crowded(&mut self, is_crowded: bool) {
         self.turn = if is_crowded {

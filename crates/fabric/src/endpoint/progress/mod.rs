@@ -285,8 +285,11 @@ impl Shared {
         Ok(id)
     }
 
-    /// Gives each link over sockets an equal share of the buffer space for unexpected messages.
+    /// Gives each link over sockets an equal share of the buffer space for unexpected messages, and
+    /// tells all links whether the processes share processors.
     fn share_out(&self, state: &mut State) {
+        let shares_processors = self.is_crowded(state);
+        state.engine.share_processors(shares_processors);
         let window = self.settings.window(state.peers.len());
         for (_, link) in state.engine.links() {
             if let AnyLink::Stream(link) = link {
