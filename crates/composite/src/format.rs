@@ -47,7 +47,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    const NAMES: [(Operation, &'static str); 5] = [
+    /// In the order of their numbers.
+    pub(crate) const NAMES: [(Operation, &'static str); 5] = [
         (Operation::Over, "over"),
         (Operation::Nearest, "nearest"),
         (Operation::Max, "max"),

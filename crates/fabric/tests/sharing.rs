@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, LinkId, Request, SendOptions, Wanted};
+use mgn_fabric::endpoint::{Endpoint, LinkId, Request, SendOptions, Settings, Wanted};
 use support::links::*;
 use support::Folder;
 
@@ -17,18 +17,33 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// An endpoint, and others that each have a link to it.
 fn star(kind: &Kind, count: usize) -> (Endpoint, Vec<(Endpoint, LinkId)>, Folder) {
+    let (center, others, _, folder) = star_with(kind, count, Settings::default());
+    (center, others, folder)
+}
+
+/// The same with these settings in the center, and the center's links.
+fn star_with(
+    kind: &Kind,
+    count: usize,
+    settings: Settings,
+) -> (Endpoint, Vec<(Endpoint, LinkId)>, Vec<LinkId>, Folder) {
     let (listener, folder) = kind.listen();
-    let center = Endpoint::new().unwrap();
-    let others = thread::scope(|scope| {
-        scope.spawn(|| (0..count).for_each(|_| _ = accept(&center, &listener)));
+    let center = Endpoint::with(settings).unwrap();
+    let (others, links) = thread::scope(|scope| {
+        let accepted = scope.spawn(|| {
+            (0..count)
+                .map(|_| accept(&center, &listener))
+                .collect::<Vec<_>>()
+        });
         let one = |_| {
             let endpoint = Endpoint::new().unwrap();
             let link = connect(&endpoint, &listener, kind, b"");
             (endpoint, link)
         };
-        (0..count).map(one).collect()
+        let others = (0..count).map(one).collect();
+        (others, accepted.join().unwrap())
     });
-    (center, others, folder)
+    (center, others, links, folder)
 }
 
 /// Processor time of this process, in seconds.
@@ -39,6 +54,49 @@ fn used() -> f64 {
 
 /// Far longer than any of the tests takes, so that only a test that hangs fails.
 const FOR_EVER: Duration = Duration::from_secs(120);
+
+/// A program that never waits, but takes messages that have arrived and polls for others, still
+/// tells each sender that there is room again. There are more links than are polled all the time.
+#[test]
+fn senders_get_room_from_a_program_that_only_polls() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    const MESSAGES: u64 = 30;
+    let few = Settings {
+        envelopes: 8,
+        ..Settings::default()
+    };
+    for kind in ALL {
+        let (center, others, links, _folder) = star_with(&kind, 40, few.clone());
+        thread::scope(|scope| {
+            for (endpoint, link) in &others {
+                scope.spawn(move || {
+                    for tag in 0..MESSAGES {
+                        let how = SendOptions::default();
+                        endpoint.send(*link, tag, &tag.to_ne_bytes(), how).unwrap();
+                    }
+                    assert!(endpoint.flush(LONG));
+                });
+            }
+            for link in &links {
+                let first = center.peek(&Wanted::new(*link, 0), LONG);
+                first.unwrap().expect("each peer sends");
+            }
+            let start = Instant::now();
+            for tag in 0..MESSAGES {
+                for link in &links {
+                    let mut into = [0; 8];
+                    let place = [(into.as_mut_ptr(), into.len())];
+                    // SAFETY: the memory stays until the operation has ended.
+                    let request = unsafe { center.irecv(Wanted::new(*link, tag), &place) };
+                    while center.test(request).unwrap().is_none() {
+                        assert!(start.elapsed() < FOR_EVER, "{kind}: no message {tag}");
+                    }
+                    assert_eq!(u64::from_ne_bytes(into), tag);
+                }
+            }
+        });
+    }
+}
 
 /// After some time, all threads sleep.
 #[test]

@@ -2,7 +2,7 @@
 //! members that get its pixels, which compare them with their own.
 
 use super::Terms;
-use crate::Schedule;
+use crate::{Operation, Schedule};
 
 /// How the pixels of a frame come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,21 +70,41 @@ impl Agreed {
         Agreed([size, kind, mode.to_word(), to, order, at])
     }
 
-    /// The first difference, in words for an error message.
-    pub fn difference(&self, other: &Agreed) -> Option<&'static str> {
-        let differs = self
-            .0
-            .iter()
-            .zip(&other.0)
-            .position(|(one, other)| one != other);
-        differs.map(|at| WHAT[at])
+    /// The first property in which another member differs, in words for an error message, and both
+    /// values if they can be named.
+    pub fn difference(&self, theirs: &Agreed) -> Option<String> {
+        let at = (0..Agreed::WORDS).find(|at| self.0[*at] != theirs.0[*at])?;
+        let values = [theirs, self].map(|agreed| value(at, agreed.0[at]));
+        Some(match values {
+            [Some(theirs), Some(ours)] => format!("{} ({theirs}; this rank: {ours})", WHAT[at]),
+            _ => WHAT[at].to_owned(),
+        })
+    }
+}
+
+/// The value of a word of [`Agreed`], if it has a name. The word may come from another process.
+fn value(at: usize, word: u64) -> Option<String> {
+    match at {
+        0 => Some(format!("{} by {} pixels", word >> 32, word as u32)),
+        1 => {
+            let [.., color, depth, operation] = word.to_be_bytes();
+            let (_, operation) = Operation::NAMES.get(usize::from(operation))?;
+            let color = ["RGBA8", "RGBA16F", "RGBA32F"].get(usize::from(color))?;
+            let depth =
+                ["", " with integer depths", " with float depths"].get(usize::from(depth))?;
+            Some(format!("{operation}, {color}{depth}"))
+        }
+        3 if word == u64::MAX => Some("none: each rank keeps its piece".to_owned()),
+        3 => Some(format!("rank {word}")),
+        5 => Some(format!("at column {}, row {}", word >> 32, word as u32)),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{Color, Depth, Format, Operation};
+    use crate::{Color, Depth, Format};
 
     pub fn terms() -> Terms {
         Terms {
@@ -115,17 +135,41 @@ pub(super) mod tests {
         spread.to = None;
         let mut other = terms();
         other.origin = [640, 0];
+        let mut over = terms();
+        over.operation = Operation::Over;
+        over.format.depth = None;
+        let new = |terms: &Terms| Agreed::new(terms, Mode::Gather, &order);
         let others = [
-            (Agreed::new(&wide, Mode::Gather, &order), WHAT[0]),
-            (Agreed::new(&unorm, Mode::Gather, &order), WHAT[1]),
-            (Agreed::new(&terms(), Mode::Stripes, &order), WHAT[2]),
-            (Agreed::new(&spread, Mode::Gather, &order), WHAT[3]),
-            (Agreed::new(&terms(), Mode::Gather, &[1, 0]), WHAT[4]),
-            (Agreed::new(&terms(), Mode::Gather, &[0]), WHAT[4]),
-            (Agreed::new(&other, Mode::Gather, &order), WHAT[5]),
+            (new(&wide), " (480 by 640 pixels; this rank: 640 by 480 pixels)"),
+            (
+                new(&unorm),
+                " (nearest, RGBA8 with integer depths; this rank: nearest, RGBA8 with float depths)",
+            ),
+            (
+                new(&over),
+                " (over, RGBA8; this rank: nearest, RGBA8 with float depths)",
+            ),
+            (Agreed::new(&terms(), Mode::Stripes, &order), ""),
+            (
+                new(&spread),
+                " (none: each rank keeps its piece; this rank: rank 0)",
+            ),
+            (Agreed::new(&terms(), Mode::Gather, &[1, 0]), ""),
+            (Agreed::new(&terms(), Mode::Gather, &[0]), ""),
+            (
+                new(&other),
+                " (at column 640, row 0; this rank: at column 0, row 0)",
+            ),
         ];
-        for (other, what) in others {
-            assert_eq!(agreed.difference(&other), Some(what));
+        for ((other, values), at) in others.into_iter().zip([0, 1, 1, 2, 3, 4, 4, 5]) {
+            let expected = format!("{}{values}", WHAT[at]);
+            assert_eq!(agreed.difference(&other), Some(expected));
+        }
+        // Words that no release sends.
+        for at in [1, 3, 5] {
+            let mut odd = agreed;
+            odd.0[at] = u64::MAX - 1;
+            assert!(agreed.difference(&odd).unwrap().starts_with(WHAT[at]));
         }
     }
 

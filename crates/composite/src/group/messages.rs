@@ -548,8 +548,8 @@ impl Run<'_, '_> {
         let is_ours = pixels.bytes[..8] == self.header[..8];
         let different = |got: usize| CompositeError::Different {
             rank,
-            what: match came {
-                Some(what) => what.to_owned(),
+            what: match &came {
+                Some(what) => what.clone(),
                 None if !is_within => "a rectangle that is not within the picture".to_owned(),
                 None => format!("pieces of {got} bytes, where {wanted} were expected"),
             },
@@ -730,7 +730,7 @@ fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER - COVERED] {
 }
 
 /// The field in which a header that has arrived differs, if there is one.
-fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<&'static str> {
+fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<String> {
     let read = |header: &[u8]| -> [u64; 1 + Agreed::WORDS] {
         std::array::from_fn(|at| {
             let word = header[8 * at..8 * at + 8].try_into();
@@ -740,7 +740,7 @@ fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<&'static str> {
     let ([came_first, came @ ..], [own_first, own @ ..]) = (read(came), read(own));
     match came_first == own_first {
         true => Agreed(own).difference(&Agreed(came)),
-        false if came_first >> 32 == u64::from(MARK) => Some("another frame"),
+        false if came_first >> 32 == u64::from(MARK) => Some("another frame".to_owned()),
         false => None,
     }
 }

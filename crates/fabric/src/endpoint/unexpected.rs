@@ -129,10 +129,16 @@ impl UnexpectedQueue {
 
     /// Removes all offers of a link.
     pub(super) fn forget_offers(&mut self, from: LinkId) {
-        let is_offer =
-            |found: &Unexpected| found.from == from && matches!(found.what, What::Offer { .. });
-        while let Some(at) = self.find_from(from, is_offer) {
-            self.remove(at);
+        let list = self.by_link.get(from.index as usize);
+        let mut next = list.and_then(|list| list.first);
+        while let Some(at) = next {
+            let place = &self.places[at];
+            next = place.of_link.after;
+            let is_offer =
+                |found: &Unexpected| found.from == from && matches!(found.what, What::Offer { .. });
+            if place.message.as_ref().is_some_and(is_offer) {
+                self.remove(at);
+            }
         }
     }
 

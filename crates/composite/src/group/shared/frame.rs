@@ -262,6 +262,14 @@ impl Shared {
                 // This member has claimed all that nobody else had.
                 let claimer = self.own(links).claimer(frame.number, at);
                 if let Some(other) = claimer.filter(|other| *other != rank) {
+                    if !frame.order.contains(&other) {
+                        return Err(CompositeError::Lost {
+                            rank: other,
+                            source: mgn_fabric::Error::PeerMisbehaved(
+                                "a part of the picture is claimed for it, but it is not in the group",
+                            ),
+                        });
+                    }
                     self.wait(links, other, Counter::Merged, next, 2)?;
                 }
             }
@@ -323,10 +331,7 @@ impl Shared {
             return Ok(());
         }
         match head.difference(number, agreed) {
-            Some(what) => Err(CompositeError::Different {
-                rank: to,
-                what: what.to_owned(),
-            }),
+            Some(what) => Err(CompositeError::Different { rank: to, what }),
             None => Ok(()),
         }
     }
@@ -493,9 +498,8 @@ impl Shared {
             .rectangle
             .is_within(frame.terms.width, frame.terms.height);
         let different =
-            different.or((!is_within).then_some("a rectangle that is not within the picture"));
+            different.or((!is_within).then(|| "a rectangle that is not within the picture".into()));
         if let Some(what) = different {
-            let what = what.to_owned();
             return Err(CompositeError::Different { rank, what });
         }
         let seen = match which {

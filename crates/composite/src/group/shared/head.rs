@@ -44,10 +44,10 @@ impl Head {
     }
 
     /// What is different, in words, if this is not about frame `number` on these terms.
-    pub fn difference(&self, number: u32, agreed: Agreed) -> Option<&'static str> {
+    pub fn difference(&self, number: u32, agreed: Agreed) -> Option<String> {
         match self.frame == number {
             true => agreed.difference(&self.agreed),
-            false => Some("in another order or for another receiver"),
+            false => Some("in another order or for another receiver".to_owned()),
         }
     }
 

@@ -13,9 +13,9 @@
 //! If long messages go in both directions, a change in one direction alone gains nothing, because
 //! one end would then do all the copying. So one end leads, and the other end adopts its choice.
 //!
-//! If there are more processes than processors, the rate of one link depends on what all the others
-//! do at that time, and their trials coincide. So messages below [`SHARING_SHORTEST`] then take two
-//! copies.
+//! A process with many peers on its host shares the processors with them. The rate of one link then
+//! depends on what all the others do at that time, and their trials coincide. So messages below
+//! [`SHARING_SHORTEST`] then take two copies.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const SHORTEST: u32 = 14;
 const LONGEST: u32 = 24;
 const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
 
-/// The shortest class of lengths that is measured if there are more processes than processors: 1 MiB.
+/// The shortest class of lengths that is measured by a process that shares processors: 1 MiB.
 const SHARING_SHORTEST: u32 = 20;
 
 /// The number of bytes in one part of a trial: at first about 200 us on a fast machine, then twice
@@ -148,7 +148,7 @@ impl Choice {
         })
     }
 
-    /// Sets whether there are more processes than processors.
+    /// Sets whether this process shares the processors with its peers.
     pub(super) fn share_processors(&mut self, shares_processors: bool) {
         self.shares_processors = shares_processors;
     }

@@ -98,8 +98,8 @@ pub(crate) struct Link<C> {
     held: usize,
     /// The number of this link's messages that wait here for a receive or a handler.
     queued: u32,
-    /// The link is in the engine's list of untold peers.
-    is_untold: bool,
+    /// The link is in the engine's list of links whose peers have to be told about credit.
+    is_listed: bool,
     /// The messages of which the peer gets the addresses.
     shown: Shown,
     /// The choice between one copy and two for long messages, if the link measures it.
@@ -162,12 +162,12 @@ impl<C: Carrier> Engine<C> {
             early: 0,
             held: 0,
             queued: 0,
-            is_untold: false,
+            is_listed: false,
         });
         id
     }
 
-    /// Sets whether there are more processes than processors.
+    /// Sets whether this process shares the processors with its peers.
     pub(crate) fn share_processors(&mut self, shares_processors: bool) {
         for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
             if let Some(choice) = &mut link.choice {
@@ -244,8 +244,7 @@ impl<C: Carrier> Engine<C> {
     }
 
     fn link(&mut self, id: LinkId) -> Option<&mut Link<C>> {
-        let slot = self.links.get_mut(id.index as usize)?;
-        slot.link.as_mut().filter(|link| link.id == id)
+        link_among(&mut self.links, id)
     }
 
     /// Whether the link has data to send, which may be waiting for the peer to read.
@@ -340,9 +339,9 @@ impl<C: Carrier> Engine<C> {
     /// Tells all peers about the credit that we have returned to them. Cheap if there is none.
     #[inline]
     pub(crate) fn return_credits(&mut self) {
-        for id in std::mem::take(&mut self.untold) {
-            if let Some(link) = self.link(id) {
-                link.is_untold = false;
+        for id in self.untold.drain(..) {
+            if let Some(link) = link_among(&mut self.links, id) {
+                link.is_listed = false;
                 // An error means that the peer is gone. The next read from the link detects that.
                 let _ = link.carrier.flush();
             }
@@ -449,6 +448,11 @@ impl<C: Carrier> Engine<C> {
             self.end_waiting_for_anybody();
         }
     }
+}
+
+fn link_among<C>(links: &mut [Slot<C>], id: LinkId) -> Option<&mut Link<C>> {
+    let slot = links.get_mut(id.index as usize)?;
+    slot.link.as_mut().filter(|link| link.id == id)
 }
 
 /// The error that ends receives from any link when no peer is left.

@@ -14,8 +14,11 @@ use super::super::unexpected::{Unexpected, What};
 use super::super::wanted::Wanted;
 use super::choice::Copies;
 use super::fetching::{Fetch, SLICE};
-use super::{alone, Engine, Link};
+use super::{alone, link_among, Engine, Link};
 use crate::Error;
+
+/// The number of envelopes of messages that have left the queue about which a peer is told at once.
+const CREDIT_BATCH: u32 = 16;
 
 /// An offered message on its way in.
 pub(super) struct Inbound {
@@ -238,8 +241,8 @@ impl<C: Carrier> Engine<C> {
         let What::Whole { body, sync } = found.what else {
             unreachable!("looked at above");
         };
-        self.leaves_queue(found.from, body.len());
-        if let Some(link) = self.link(found.from) {
+        if let Some(link) = link_among(&mut self.links, found.from) {
+            link.leaves_queue(body.len(), &mut self.untold);
             link.answers
                 .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
             let id = link.id;
@@ -512,8 +515,7 @@ impl<C: Carrier> Engine<C> {
                     "it withdraws a message that it did not offer",
                 ));
             }
-            link.leaves_queue(0);
-            link.owes_credit(&mut self.untold);
+            link.leaves_queue(0, &mut self.untold);
             link.answers
                 .push_back(Head::new(Kind::Withdrawn, head.id, 0));
         }
@@ -532,17 +534,17 @@ impl<C: Carrier> Engine<C> {
                     (from, found.tag),
                     body,
                 );
-                self.leaves_queue(from, len);
-                if let Some(link) = self.link(from) {
+                if let Some(link) = link_among(&mut self.links, from) {
+                    link.leaves_queue(len, &mut self.untold);
                     link.answers
                         .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
                 }
             }
             What::Offer { id, len } => {
                 matched(&mut self.ops, op, from, found.tag, len);
-                self.leaves_queue(from, 0);
                 let link = self.links[from.index as usize].link.as_mut();
                 let link = link.expect("offers go with their link");
+                link.leaves_queue(0, &mut self.untold);
                 let inbound = link
                     .inbound
                     .iter_mut()
@@ -574,18 +576,8 @@ impl<C: Carrier> Engine<C> {
 
     /// A handler has returned, so its message's envelope may be used again.
     pub(crate) fn handled(&mut self, from: LinkId, eager_bytes: usize) {
-        self.leaves_queue(from, eager_bytes);
-    }
-
-    /// One of the link's messages has left the queue, so its envelope is free. The peer is told
-    /// with the next progress on the link, or by [`Engine::return_credits`]: the program often
-    /// takes many messages in a row, and each wake-up of a peer takes as long as many of these.
-    fn leaves_queue(&mut self, from: LinkId, eager_bytes: usize) {
-        let slot = self.links.get_mut(from.index as usize);
-        let link = slot.and_then(|slot| slot.link.as_mut());
-        if let Some(link) = link.filter(|link| link.id == from) {
-            link.leaves_queue(eager_bytes);
-            link.owes_credit(&mut self.untold);
+        if let Some(link) = link_among(&mut self.links, from) {
+            link.leaves_queue(eager_bytes, &mut self.untold);
         }
     }
 
@@ -630,15 +622,26 @@ impl<C: Carrier> Link<C> {
         Ok(())
     }
 
-    fn leaves_queue(&mut self, eager_bytes: usize) {
+    /// One of this link's messages has left the queue, so its envelope is free. The program often
+    /// takes many messages in a row, and to wake the peer takes as long as many of these. So the
+    /// peer is told at once only about each [`CREDIT_BATCH`] of envelopes, and when the queue has
+    /// none of its messages left.
+    fn leaves_queue(&mut self, eager_bytes: usize, untold: &mut Vec<LinkId>) {
         self.queued -= 1;
         self.carrier.matched(eager_bytes);
+        let batch = (self.carrier.envelopes() / 4).clamp(1, CREDIT_BATCH);
+        if self.queued % batch == 0 {
+            // An error means that the peer is gone. The next read from the link detects that.
+            let _ = self.carrier.flush();
+        } else {
+            self.owes_credit(untold);
+        }
     }
 
     /// Adds the link to the list of those whose peers have to be told about credit.
     #[inline]
     fn owes_credit(&mut self, untold: &mut Vec<LinkId>) {
-        if !std::mem::replace(&mut self.is_untold, true) {
+        if !std::mem::replace(&mut self.is_listed, true) {
             untold.push(self.id);
         }
     }

@@ -286,10 +286,11 @@ impl Shared {
     }
 
     /// Gives each link over sockets an equal share of the buffer space for unexpected messages, and
-    /// tells all links whether the processes share processors.
+    /// tells all links whether there are at least as many peers on this host as processors.
     fn share_out(&self, state: &mut State) {
-        let shares_processors = self.is_crowded(state);
-        state.engine.share_processors(shares_processors);
+        let is_here = |(_, link): &(LinkId, &mut AnyLink)| matches!(link, AnyLink::Shm(_));
+        let here = state.engine.links().filter(is_here).count();
+        state.engine.share_processors(here >= self.processors);
         let window = self.settings.window(state.peers.len());
         for (_, link) in state.engine.links() {
             if let AnyLink::Stream(link) = link {
@@ -358,8 +359,15 @@ impl Shared {
             }
         }
         let request = state.engine.receive(wanted, memory);
-        if !matches!(state.engine.ops.is_done(request), Ok(true)) {
+        if matches!(state.engine.ops.is_done(request), Ok(true)) {
+            // This is no poll, and does not count as one: a program that makes only such calls
+            // leaves the progress to the helper.
+            state.engine.return_credits();
+        } else {
             self.look(&mut state);
+            if matches!(state.engine.ops.is_done(request), Ok(true)) {
+                self.leave(&mut state);
+            }
         }
         match state.engine.ops.take(request) {
             Ok(Some(result)) => Ok(result),
@@ -533,6 +541,7 @@ impl Shared {
             if found.is_some() {
                 break;
             }
+            state.engine.return_credits();
             if state.is_asleep {
                 state.waiting += 1;
                 self.count_waiters(-1);
@@ -544,7 +553,6 @@ impl Shared {
                 self.count_waiters(1);
                 continue;
             }
-            state.engine.return_credits();
             state.is_asleep = true;
             if self.arm(&mut state) || state.engine.is_fetching() {
                 state.is_asleep = false;
@@ -617,8 +625,10 @@ impl Shared {
             state.are_cold_busy = state.are_cold(&events);
             self.handle(state, &events);
         }
-        if happened {
-            self.wake_program(state);
+        match happened {
+            true => self.wake_program(state),
+            // There is time to tell the peers of cold links, too.
+            false => state.engine.return_credits(),
         }
         happened
     }
@@ -849,6 +859,7 @@ impl Shared {
 
     fn run_handlers(&self) {
         let mut state = self.state();
+        state.engine.return_credits();
         if state.is_handling {
             return;
         }
@@ -890,8 +901,8 @@ impl Shared {
             state = self.state();
             state.is_handling = false;
             state.engine.handled(from, eager);
+            state.engine.return_credits();
         }
-        state.engine.return_credits();
     }
 
     /// Wakes the program's waiting threads, because their conditions may hold now.

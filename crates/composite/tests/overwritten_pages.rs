@@ -1,0 +1,110 @@
+//! Members of a group can write to each other's pages, in which they say how far they are. Whatever
+//! one of them writes there, the others get a picture or an error: nobody panics, and nobody hangs.
+
+mod jobs;
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Terms};
+use mgn_fuzzing::Random;
+
+use jobs::members;
+
+const RANKS: usize = 3;
+const FRAMES: usize = 60;
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The length of the mapping of a page in which a member says how far it is, and the offset of the
+/// words by which members claim parts of the picture.
+const PAGE_LEN: usize = 8192;
+const CLAIMS: usize = 2368;
+
+/// The addresses at which this process has mapped such pages.
+fn pages() -> Vec<usize> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let ours = maps.lines().filter(|line| line.contains("mgn-composite"));
+    let ranges = ours.filter_map(|line| {
+        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+        let hex = |text| usize::from_str_radix(text, 16).ok();
+        Some((hex(start)?, hex(end)?))
+    });
+    let pages = ranges.filter(|(start, end)| end - start == PAGE_LEN);
+    pages.map(|(start, _)| start).collect()
+}
+
+/// Writes words to the pages until `done`. Where a page has just been unmapped, that fails.
+fn overwrite(random: &mut Random, only_claims: bool, done: &AtomicBool) {
+    let memory = File::options().write(true).open("/proc/self/mem").unwrap();
+    while !done.load(Ordering::Acquire) {
+        for page in pages() {
+            for _ in 0..4 {
+                let (offset, words) = match only_claims {
+                    true => (CLAIMS, 16),
+                    false => (64, (PAGE_LEN - 64) / 8),
+                };
+                let at = page + offset + 8 * random.below(words);
+                let frame = random.below(FRAMES as u64);
+                let word = match random.below(4) {
+                    0 => frame << 32 | random.below(8),
+                    1 => frame << 32 | 1 << random.below(32),
+                    2 => random.below(2 * FRAMES as u64),
+                    _ => random.next() << random.below(64),
+                };
+                let _ = memory.write_at(&word.to_ne_bytes(), at as u64);
+            }
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Sets its flag when it is dropped.
+struct Ends<'d>(&'d AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn words_from_anybody_cause_no_panic() {
+    let terms = Terms {
+        width: 64,
+        height: 512,
+        origin: [0, 0],
+        format: Format {
+            color: Color::Rgba8,
+            depth: Some(Depth::Float),
+        },
+        operation: Operation::Nearest,
+        schedule: None,
+        order: None,
+        to: Some(0),
+    };
+    let frames = |member: &mgn_fabric::job::Member| -> Result<(), CompositeError> {
+        let mut group = Group::new(member, 1, PATIENCE)?;
+        for _ in 0..FRAMES {
+            let place = group.draw(&terms)?;
+            place.color.fill(1);
+            place.depth.fill(2);
+            group.composite_drawn(&terms, None)?;
+        }
+        Ok(())
+    };
+    let mut failed = 0;
+    for seed in 0..40 {
+        let done = AtomicBool::new(false);
+        let results = thread::scope(|scope| {
+            scope.spawn(|| overwrite(&mut Random::new(seed), seed % 2 == 0, &done));
+            // Also if a rank panics.
+            let _end = Ends(&done);
+            members(RANKS, frames)
+        });
+        failed += results.iter().filter(|result| result.is_err()).count();
+    }
+    assert!(failed > 0, "nothing was overwritten in time");
+}
