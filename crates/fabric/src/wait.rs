@@ -35,8 +35,10 @@ const COMPUTING_SWITCH: Duration = Duration::from_millis(1);
 /// thread runs, but a yielding thread does not get the processor back.
 const COMPUTING_TIME: Duration = Duration::from_millis(10);
 
-/// The time for which a thread then does not yield.
-const COMPUTING: Duration = Duration::from_secs(1);
+/// The time for which a thread then does not yield: at first, and at most. It doubles each time that
+/// threads still compute afterwards. Peers that copy long messages look the same, but soon stop.
+const COMPUTING_MIN: Duration = Duration::from_millis(60);
+const COMPUTING_MAX: Duration = Duration::from_secs(1);
 
 /// Spinning might have avoided a sleep that is shorter than this.
 const SHORT_WAIT: Duration = Duration::from_micros(60);
@@ -71,8 +73,9 @@ pub struct Spinner {
     was_busy: bool,
     /// No spins until this time. Then the number of processors is checked again.
     calm_until: Option<Instant>,
-    /// No yields until this time, because other threads compute.
+    /// No yields until this time, because other threads compute, and for how long the next time.
     computing_until: Option<Instant>,
+    computing_for: Duration,
     slept_at: Option<Instant>,
 }
 
@@ -96,6 +99,7 @@ impl Spinner {
             was_busy: false,
             calm_until: Some(Instant::now()),
             computing_until: None,
+            computing_for: COMPUTING_MIN,
             slept_at: None,
         }
     }
@@ -179,7 +183,8 @@ impl Spinner {
                         computing += gone;
                     }
                     if computing > COMPUTING_TIME {
-                        self.computing_until = Some(back + COMPUTING);
+                        self.computing_until = Some(back + self.computing_for);
+                        self.computing_for = (2 * self.computing_for).min(COMPUTING_MAX);
                         break;
                     }
                     1
@@ -189,6 +194,9 @@ impl Spinner {
                 hint::spin_loop();
                 if ready() {
                     self.failures = 0;
+                    if !away.is_zero() && computing.is_zero() {
+                        self.computing_for = COMPUTING_MIN;
+                    }
                     return true;
                 }
             }
@@ -347,7 +355,7 @@ mod tests {
         fn new(cores: usize, runnable: usize) -> Simulated {
             Simulated {
                 // This is later than the time at which spinners are made.
-                now: Cell::new(Instant::now() + COMPUTING),
+                now: Cell::new(Instant::now() + COMPUTING_MAX),
                 cores,
                 runnable,
                 away: Duration::ZERO,
@@ -452,6 +460,31 @@ mod tests {
             let is_ready = spinner.spin_on(&machine, || machine.yields.get() > 1000);
             assert_eq!(is_ready, goes_on, "{away:?}");
         }
+    }
+
+    #[test]
+    fn the_longer_threads_compute_the_longer_there_are_no_yields() {
+        let machine = |away| Simulated {
+            away,
+            ..Simulated::new(2, 9)
+        };
+        let mut spinner = Spinner::yielding(SPIN);
+        spinner.set_crowded(true);
+        let pause = |spinner: &mut Spinner| {
+            let busy = machine(COMPUTING_SWITCH * 4);
+            // The pause before has ended.
+            spinner.computing_until = None;
+            assert!(!spinner.spin_on(&busy, || busy.yields.get() > 1000));
+            spinner.computing_until.unwrap() - busy.now.get()
+        };
+        let pauses: Vec<Duration> = (0..6).map(|_| pause(&mut spinner)).collect();
+        let expected = [1, 2, 4, 8, 16, 32].map(|times| (times * COMPUTING_MIN).min(COMPUTING_MAX));
+        assert_eq!(pauses, expected);
+        // Other peers have only waited.
+        let waiting = machine(COMPUTING_SWITCH / 4);
+        spinner.computing_until = None;
+        assert!(spinner.spin_on(&waiting, || waiting.yields.get() > 3));
+        assert_eq!(pause(&mut spinner), COMPUTING_MIN);
     }
 
     #[test]
