@@ -35,8 +35,9 @@ const COMPUTING_SWITCH: Duration = Duration::from_millis(1);
 /// thread runs, but a yielding thread does not get the processor back.
 const COMPUTING_TIME: Duration = Duration::from_millis(10);
 
-/// The time for which a thread then does not yield: at first, and at most. It doubles each time that
-/// threads still compute afterwards. Peers that copy long messages look the same, but soon stop.
+/// The time for which a thread then does not yield: at first, and at most. It doubles each time
+/// that threads still compute afterwards. Peers that copy long messages look the same, but soon
+/// stop.
 const COMPUTING_MIN: Duration = Duration::from_millis(60);
 const COMPUTING_MAX: Duration = Duration::from_secs(1);
 
