@@ -1,6 +1,7 @@
 //! Ranks that end, or stop, in each phase: all others get an error that names the rank, and free
 //! all memory.
 
+mod frames;
 mod group_kinds;
 mod jobs;
 
@@ -9,10 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Schedule, Terms};
+use mgn_composite::{CompositeError, Group, Schedule, Terms};
 use mgn_fabric::endpoint::SendOptions;
 use mgn_fabric::job::Member;
 
+use frames::{composite, terms};
 use group_kinds::GroupKind;
 use jobs::members;
 
@@ -120,30 +122,6 @@ fn blames(error: &CompositeError, who: usize) -> bool {
 
 fn blames_any(error: &CompositeError) -> bool {
     (0..RANKS).any(|rank| blames(error, rank))
-}
-
-fn terms(schedule: Option<Schedule>, to: usize) -> Terms {
-    Terms {
-        width: 64,
-        height: 512,
-        origin: [0, 0],
-        format: Format {
-            color: Color::Rgba8,
-            depth: Some(Depth::Float),
-        },
-        operation: Operation::Nearest,
-        schedule,
-        order: None,
-        to: Some(to),
-    }
-}
-
-/// Draws and composites a frame.
-fn composite(group: &mut Group<'_>, terms: &Terms) -> Result<(), CompositeError> {
-    let place = group.draw(terms)?;
-    place.color.fill(1);
-    place.depth.fill(2);
-    group.composite_drawn(terms, None).map(drop)
 }
 
 /// The message by which a rank of this release, on another host, begins to meet the others.

@@ -1,6 +1,7 @@
 //! Members of a group can write to each other's pages, in which they say how far they are. Whatever
 //! one of them writes there, the others get a picture or an error: nobody panics, and nobody hangs.
 
+mod frames;
 mod jobs;
 
 use std::fs::{self, File};
@@ -9,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Terms};
+use mgn_composite::{CompositeError, Group};
 use mgn_fuzzing::Random;
 
+use frames::{composite, terms};
 use jobs::members;
 
 const RANKS: usize = 3;
@@ -72,26 +74,11 @@ impl Drop for Ends<'_> {
 
 #[test]
 fn words_from_anybody_cause_no_panic() {
-    let terms = Terms {
-        width: 64,
-        height: 512,
-        origin: [0, 0],
-        format: Format {
-            color: Color::Rgba8,
-            depth: Some(Depth::Float),
-        },
-        operation: Operation::Nearest,
-        schedule: None,
-        order: None,
-        to: Some(0),
-    };
+    let terms = terms(None, 0);
     let frames = |member: &mgn_fabric::job::Member| -> Result<(), CompositeError> {
         let mut group = Group::new(member, 1, PATIENCE)?;
         for _ in 0..FRAMES {
-            let place = group.draw(&terms)?;
-            place.color.fill(1);
-            place.depth.fill(2);
-            group.composite_drawn(&terms, None)?;
+            composite(&mut group, &terms)?;
         }
         Ok(())
     };

@@ -195,6 +195,7 @@ impl Spinner {
                 hint::spin_loop();
                 if ready() {
                     self.failures = 0;
+                    // Other threads have run, and none of them computed.
                     if !away.is_zero() && computing.is_zero() {
                         self.computing_for = COMPUTING_MIN;
                     }

@@ -186,7 +186,7 @@ impl Ops {
 
     /// Whether the operation has ended.
     #[inline]
-    pub(crate) fn is_done(&self, request: Request) -> Result<bool, Error> {
+    fn is_done(&self, request: Request) -> Result<bool, Error> {
         Ok(matches!(self.find(request)?.state, State::Done(_)))
     }
 

@@ -350,9 +350,7 @@ impl<C: Carrier> Engine<C> {
 
     #[inline(always)]
     fn next_frame(&mut self, id: LinkId) -> Result<Option<(Head, Body)>, Error> {
-        let slot = self.links.get_mut(id.index as usize);
-        let link = slot.and_then(|slot| slot.link.as_mut());
-        let Some(link) = link.filter(|link| link.id == id) else {
+        let Some(link) = link_among(&mut self.links, id) else {
             return Ok(None);
         };
         let (queues, ops) = (&mut self.queues, &mut self.ops);
@@ -450,6 +448,7 @@ impl<C: Carrier> Engine<C> {
     }
 }
 
+#[inline]
 fn link_among<C>(links: &mut [Slot<C>], id: LinkId) -> Option<&mut Link<C>> {
     let slot = links.get_mut(id.index as usize)?;
     slot.link.as_mut().filter(|link| link.id == id)

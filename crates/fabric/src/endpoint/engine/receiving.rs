@@ -123,9 +123,8 @@ impl<C: Carrier> Engine<C> {
         if !self.queues.is_empty() {
             return Caught::Other;
         }
-        let slot = self.links.get_mut(from.index as usize);
-        let link = slot.and_then(|slot| slot.link.as_mut());
-        let Some(link) = link.filter(|link| link.id == from && !link.has_to_send()) else {
+        let link = link_among(&mut self.links, from);
+        let Some(link) = link.filter(|link| !link.has_to_send()) else {
             return Caught::Other;
         };
         let caught = link.carrier.recv_short(|head| {

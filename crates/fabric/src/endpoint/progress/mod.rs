@@ -359,18 +359,18 @@ impl Shared {
             }
         }
         let request = state.engine.receive(wanted, memory);
-        if matches!(state.engine.ops.is_done(request), Ok(true)) {
+        if let Ok(Some(result)) = state.engine.ops.take(request) {
             // This is no poll, and does not count as one: a program that makes only such calls
             // leaves the progress to the helper.
             state.engine.return_credits();
-        } else {
-            self.look(&mut state);
-            if matches!(state.engine.ops.is_done(request), Ok(true)) {
-                self.leave(&mut state);
-            }
+            return Ok(result);
         }
+        self.look(&mut state);
         match state.engine.ops.take(request) {
-            Ok(Some(result)) => Ok(result),
+            Ok(Some(result)) => {
+                self.leave(&mut state);
+                Ok(result)
+            }
             _ => Err(request),
         }
     }
