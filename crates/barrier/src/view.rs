@@ -39,6 +39,7 @@ impl Combine {
         sum.map_or(value, |sum| self.of(sum, value))
     }
 
+    #[inline]
     pub fn of(self, one: u64, other: u64) -> u64 {
         match self {
             Combine::Any => one | other,

@@ -595,7 +595,7 @@ typedef struct {
     int combine;
     // At most 65535. No two barriers of a job may have the same number, even one after the other.
     uint32_t number;
-    // The ranks of the members. Null means all ranks of the job.
+    // The ranks of the members, in any order. Null means all ranks of the job.
     const uint32_t *ranks;
     uint32_t rank_count;
     // For udp: the network interface for the datagrams. Null means the first one of the job.

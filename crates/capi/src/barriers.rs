@@ -41,7 +41,7 @@ pub struct mgn_barrier_options {
     pub combine: c_int,
     /// At most 65535. No two barriers of a job may have the same number, even one after the other.
     pub number: u32,
-    /// The ranks of the members. Null means all ranks of the job.
+    /// The ranks of the members, in any order. Null means all ranks of the job.
     pub ranks: *const u32,
     pub rank_count: u32,
     /// For udp: the network interface for the datagrams. Null means the first one of the job.

@@ -215,6 +215,7 @@ impl Mapping {
         })
     }
 
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.base.as_ptr()
     }
@@ -228,6 +229,7 @@ impl Mapping {
     }
 
     /// A pointer to `len` bytes at `offset`. Panics where they are not all inside the mapping.
+    #[inline]
     pub fn range(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(
             offset <= self.len && len <= self.len - offset,
@@ -258,6 +260,15 @@ impl Mapping {
             .cast::<AtomicU64>();
         // SAFETY: as for `word`.
         unsafe { &*pointer }
+    }
+
+    /// All 64-bit words. Panics if the mapping is read only.
+    #[inline]
+    pub fn longs(&self) -> &[AtomicU64] {
+        let start = self.atomic(0, size_of::<AtomicU64>()).cast::<AtomicU64>();
+        // SAFETY: as for `word`, for all words that lie inside the mapping; its start is the start
+        // of a page.
+        unsafe { std::slice::from_raw_parts(start, self.len / size_of::<AtomicU64>()) }
     }
 
     /// Makes the kernel prepare all pages now, so that the first access to each costs nothing.

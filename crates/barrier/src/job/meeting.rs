@@ -44,7 +44,9 @@ impl Group {
     pub fn of(job: &dyn Joined, options: &Options) -> Result<Group, OpenError> {
         let me = Id(job.rank());
         let all = || (0..job.size()).collect();
-        let ranks: Vec<u32> = options.ranks.clone().unwrap_or_else(all);
+        let mut ranks: Vec<u32> = options.ranks.clone().unwrap_or_else(all);
+        // Members may list the ranks in different orders.
+        ranks.sort_unstable();
         if let Some(rank) = ranks.iter().find(|rank| **rank >= job.size()) {
             let (rank, size) = (*rank, job.size());
             return Err(OpenError::Rank { rank, size });

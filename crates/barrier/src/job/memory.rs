@@ -76,23 +76,14 @@ impl InMemory {
 
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let passed = self.shared.pass(value, Some(until_check(timeout)));
-        self.finish(passed, timeout)
+        match self.shared.pass_at_once(value) {
+            Some(value) => Ok(value),
+            None => self.wait(timeout),
+        }
     }
 
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let passed = self.shared.wait(Some(until_check(timeout)));
-        self.finish(passed, timeout)
-    }
-
-    /// Waits on if the first part of a wait has not been enough.
-    #[inline]
-    fn finish(
-        &mut self,
-        passed: Result<u64, WaitError>,
-        timeout: Option<Duration>,
-    ) -> Result<u64, WaitError> {
-        match passed {
+        match self.shared.wait(Some(until_check(timeout))) {
             Err(WaitError::TimedOut { .. }) => self.wait_longer(timeout),
             passed => passed.map_err(|error| self.name(error)),
         }

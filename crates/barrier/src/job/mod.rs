@@ -38,7 +38,7 @@ const LOSS_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 pub struct Options {
     /// No other barrier of the job has or had this number.
     pub number: u16,
-    /// The members, by seniority; all ranks of the job if there are none.
+    /// The members, in any order; all ranks of the job if there are none.
     pub ranks: Option<Vec<u32>>,
     pub kind: Kind,
     pub combine: Combine,
@@ -84,8 +84,8 @@ pub enum OpenError {
     )]
     Used { number: u16 },
     #[error(
-        "rank {rank} has not opened barrier {number} after {waited:?}; if it has, it lists the \
-         ranks in another order"
+        "rank {rank} has not opened barrier {number} after {waited:?}; if it has, it lists \
+         other ranks"
     )]
     Late {
         rank: u32,

@@ -17,7 +17,7 @@ use crate::{Combine, Ended, Id, Lost, Misuse, WaitError};
 use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
 /// The beginning of the memory, so that other memory is not mistaken for it.
-const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
+const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar02");
 
 /// Bytes that one processor writes without disturbing those that others write.
 const LINE: usize = 64;
@@ -31,7 +31,7 @@ const TAKEN: usize = 24;
 const NONCE: usize = 32;
 const LOST: usize = LINE;
 const BELL: usize = 2 * LINE;
-const SLEEPERS: usize = BELL + 4;
+const SLEEPERS: usize = BELL + 8;
 const VERDICTS: usize = 3 * LINE;
 const MEMBERS: usize = VERDICTS + 16 * MEMBERS_MAX;
 
@@ -160,7 +160,7 @@ impl Shared {
         if self.seat.has_arrived {
             return Err(Misuse::Twice { epoch });
         }
-        self.seat.arrive(&*self.page, value);
+        self.seat.arrive(&self.page.words(), value);
         Ok(epoch)
     }
 
@@ -171,12 +171,21 @@ impl Shared {
     /// [`WaitError`]; a member that has arrived already only waits.
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        if self.ended.is_none() && !self.seat.has_arrived {
-            if let Some(outcome) = self.seat.arrive_and_look(&*self.page, value) {
-                return self.give(outcome);
-            }
+        match self.pass_at_once(value) {
+            Some(value) => Ok(value),
+            None => self.wait(timeout),
         }
-        self.wait(timeout)
+    }
+
+    /// Arrives, and passes if the others arrive within a moment. After `None`, the member has to
+    /// [`Shared::wait`].
+    #[inline]
+    pub(crate) fn pass_at_once(&mut self, value: u64) -> Option<u64> {
+        if self.ended.is_some() || self.seat.has_arrived {
+            return None;
+        }
+        let pauses = if self.is_crowded { 0 } else { STRIDE };
+        self.seat.arrive_and_pass(&self.page.words(), value, pauses)
     }
 
     /// Waits until all have arrived, and gives what became of their numbers.
@@ -209,7 +218,7 @@ impl Shared {
             let epoch = self.seat.epoch;
             return Err(Misuse::Arrived { epoch });
         }
-        self.seat.leave(&*self.page);
+        self.seat.leave(&self.page.words());
         self.ended = Some(Ended::Left);
         Ok(())
     }
@@ -242,7 +251,7 @@ impl Shared {
     /// Looks and yields as long as this is better than sleeping.
     #[inline]
     fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
-        // Most waits are over before it matters how long they may take, so the clock is read later.
+        // Most waits are over before it matters how long they take, so the clock is read later.
         let outcome = self.look(if self.is_crowded { 1 } else { STRIDE });
         if outcome.is_some() {
             return outcome;
@@ -253,7 +262,7 @@ impl Shared {
     #[inline]
     fn look(&mut self, times: u32) -> Option<Outcome> {
         for _ in 0..times {
-            let outcome = self.seat.look(&*self.page);
+            let outcome = self.seat.look(&self.page.words());
             if outcome.is_some() {
                 return outcome;
             }
@@ -287,8 +296,8 @@ impl Shared {
         let page = self.page.clone();
         let start = Instant::now();
         loop {
-            let (bell, is_rung_for) = page::announce(&*page);
-            let outcome = self.seat.look(&*page);
+            let (bell, is_rung_for) = page::announce(&page.words());
+            let outcome = self.seat.look(&page.words());
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             if outcome.is_none() && left != Some(Duration::ZERO) {
                 let longest = if is_rung_for {
@@ -299,11 +308,11 @@ impl Shared {
                 let most = left.map_or(longest, |left| left.min(longest));
                 futex::wait(page.0.word(BELL), bell, most);
             }
-            page::awake(&*page);
+            page::awake(&page.words());
             match outcome {
                 Some(outcome) => return self.give(outcome),
                 None if left == Some(Duration::ZERO) => {
-                    let missing = members(self.seat.missing(&*self.page));
+                    let missing = members(self.seat.missing(&self.page.words()));
                     return Err(WaitError::TimedOut { missing });
                 }
                 None => {}
@@ -333,7 +342,7 @@ impl Reporter {
     /// make an epoch pass for some that fails for others.
     pub fn lost(&self, member: Id) {
         if (member.0 as usize) < self.count {
-            page::lose(&*self.page, member.0 as usize);
+            page::lose(&self.page.words(), member.0 as usize);
         }
     }
 }
@@ -348,29 +357,42 @@ fn members(mask: u64) -> Vec<Id> {
 atomic!(AtomicU32, u32);
 atomic!(AtomicU64, u64);
 
-impl Page for Memory {
+/// The words of the memory.
+struct Words<'m> {
+    longs: &'m [AtomicU64],
+    mapping: &'m Mapping,
+}
+
+impl Memory {
+    #[inline]
+    fn words(&self) -> Words<'_> {
+        Words {
+            longs: self.0.longs(),
+            mapping: &self.0,
+        }
+    }
+}
+
+impl Page for Words<'_> {
     type Long = AtomicU64;
     type Word = AtomicU32;
 
     #[inline]
     fn long(&self, place: PageWord) -> &AtomicU64 {
-        self.0.long(match place {
+        let offset = match place {
             PageWord::Lost => LOST,
             PageWord::Verdict(view) => VERDICTS + 16 * view,
             PageWord::Before(view) => VERDICTS + 16 * view + 8,
             PageWord::Arrived(member) => MEMBERS + LINE * member,
             PageWord::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
-        })
+            PageWord::Sleepers => SLEEPERS,
+        };
+        &self.longs[offset / 8]
     }
 
     #[inline]
     fn bell(&self) -> &AtomicU32 {
-        self.0.word(BELL)
-    }
-
-    #[inline]
-    fn sleepers(&self) -> &AtomicU32 {
-        self.0.word(SLEEPERS)
+        self.mapping.word(BELL)
     }
 
     #[inline]
@@ -383,6 +405,6 @@ impl Page for Memory {
     }
 
     fn wake(&self) {
-        futex::wake_all(self.0.word(BELL));
+        futex::wake_all(self.mapping.word(BELL));
     }
 }
