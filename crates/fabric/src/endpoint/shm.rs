@@ -68,6 +68,8 @@ pub(crate) struct ShmLink {
     read: u64,
     eager: Pool,
     parts: Pool,
+    /// Whether both ends share the processors with more processes.
+    shares_processors: bool,
     /// Whether the reader returned no part in time at the last check, and the number of parts in
     /// progress then.
     is_reader_slow: bool,
@@ -115,6 +117,7 @@ impl ShmLink {
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
             parts: Pool::new(sizes.chunk, pooled - eager),
+            shares_processors: false,
             is_reader_slow: false,
             flown: 0,
             arena: Arc::new(Arena::new(&out, arena)),
@@ -130,6 +133,11 @@ impl ShmLink {
             out,
             back,
         }
+    }
+
+    /// Sets whether both ends share the processors with more processes.
+    pub(crate) fn share_processors(&mut self, shares_processors: bool) {
+        self.shares_processors = shares_processors;
     }
 
     /// Whether a frame waits to be read.
@@ -375,6 +383,7 @@ impl Carrier for ShmLink {
         let out = &self.out;
         let is_released = |chunk: u32, sent| out.released(base + chunk) == sent;
         let reuse = match payload.memory.len() <= ALL_CHUNKS_MAX {
+            _ if self.shares_processors => Reuse::AtOnce,
             true => Reuse::Oldest,
             false => Reuse::Latest,
         };

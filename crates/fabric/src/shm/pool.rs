@@ -11,17 +11,22 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
-/// Which of the chunks that have rested enough is used next.
+/// Which chunk is used next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// The one that was released first. Once many chunks have been flying at the same time, a
-    /// stream goes on using all of these by turns. This is faster as long as the last-level cache
-    /// has room for them besides the memory that is sent from and received into, probably because
-    /// their lines have left the caches of the reader's processor when they are written again.
+    /// Of those that have rested enough, the one that was released first. Once many chunks have
+    /// been flying at the same time, a stream goes on using all of these by turns. This is faster
+    /// as long as the last-level cache has room for them besides the memory that is sent from and
+    /// received into, probably because their lines have left the caches of the reader's processor
+    /// when they are written again.
     Oldest,
-    /// The one that was released last. A stream uses few chunks again, so that they do not displace
-    /// other memory from the last-level cache.
+    /// Of those that have rested enough, the one that was released last. A stream uses few chunks
+    /// again, so that they do not displace other memory from the last-level cache.
     Latest,
+    /// The one that was released last, without a rest. It is for ends that take turns on the same
+    /// processors: among many processes, the memory of all links together is then as small as
+    /// possible, and stays in the caches.
+    AtOnce,
 }
 
 /// The states of the chunks. A chunk is in exactly one of five states. It is *free*; *held* by a
@@ -152,10 +157,12 @@ impl Pool {
             && self.flying.is_empty()
     }
 
-    /// The next chunk to use: one that has rested enough, or else a free one, or else the one that
-    /// has rested longest.
+    /// The next chunk to use. If none has rested enough, it is a free one, or else the one that has
+    /// rested longest.
     fn next_free(&mut self, reuse: Reuse) -> Option<u32> {
-        match (self.resting.len().checked_sub(self.rest + 1), reuse) {
+        let rested = self.resting.len().checked_sub(self.rest + 1);
+        match (rested, reuse) {
+            (_, Reuse::AtOnce) => self.resting.pop_back().or_else(|| self.free.pop()),
             (Some(latest), Reuse::Latest) => self.resting.remove(latest),
             (Some(_), Reuse::Oldest) => self.resting.pop_front(),
             (None, _) => self.free.pop().or_else(|| self.resting.pop_front()),
@@ -225,8 +232,12 @@ mod tests {
             released[chunk as usize] += 1;
             used.push(chunk);
         }
-        let mut windows = used.windows(REST_CHUNKS + 1);
-        assert!(windows.all(|chunks| different(chunks) == REST_CHUNKS + 1));
+        let rest = match reuse {
+            Reuse::AtOnce => 0,
+            Reuse::Oldest | Reuse::Latest => REST_CHUNKS,
+        };
+        let mut windows = used.windows(rest + 1);
+        assert!(windows.all(|chunks| different(chunks) == rest + 1));
         used
     }
 
@@ -248,7 +259,8 @@ mod tests {
 
     #[test]
     fn after_all_chunks_were_in_use_a_stream_uses_all_or_few_of_them() {
-        for (reuse, wanted) in [(Reuse::Oldest, 32), (Reuse::Latest, REST_CHUNKS + 1)] {
+        let few = [(Reuse::Latest, REST_CHUNKS + 1), (Reuse::AtOnce, 1)];
+        for (reuse, wanted) in [(Reuse::Oldest, 32)].into_iter().chain(few) {
             let mut pool = Pool::new(LARGE_CHUNK, 32);
             let mut released = [0; 32];
             let burst: Vec<u32> = (0..32).map(|_| send(&mut pool, reuse, &released)).collect();
