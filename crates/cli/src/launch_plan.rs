@@ -15,6 +15,7 @@ use mgn_wall::Wall;
 
 use crate::args::{RenderFlags, Tiling, WallName, Weld};
 use crate::credentials;
+use crate::output::tell;
 
 /// Exit statuses for programs that could not be started, as shells and `env` use them.
 pub const FAILED: u8 = 125;
@@ -261,22 +262,24 @@ fn embedded(
 /// server.
 pub fn print_display_problems(flags: &RenderFlags) {
     if let Some(overruled) = mgn_launch::overruled_toolkits() {
-        eprintln!("mgn: {overruled}");
+        tell(format!("mgn: {overruled}"));
     }
     if flags.headless {
         return;
     }
     let unset = std::env::var_os("DISPLAY").is_none_or(|d| d.is_empty());
     if flags.display.is_none() && unset {
-        eprintln!("mgn: there is no X server, DISPLAY is not set; --headless gives a program one without a screen");
+        tell("mgn: there is no X server, DISPLAY is not set; --headless gives a program one without a screen");
         return;
     }
     match XDisplay::connect(flags.display.as_deref()).and_then(|display| display.info()) {
         Err(error) => {
-            eprintln!("mgn: {error}; --headless gives a program an X server without a screen")
+            tell(format!(
+                "mgn: {error}; --headless gives a program an X server without a screen"
+            ));
         }
         Ok(info) if info.glx.is_none() => {
-            eprintln!("mgn: the X server has no GLX, so most programs find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
+            tell("mgn: the X server has no GLX, so most programs find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
         }
         Ok(_) => {}
     }

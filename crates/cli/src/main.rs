@@ -1,5 +1,7 @@
 //! The `mgn` command: its command line and its output. The work is done by the libraries.
 #![forbid(unsafe_code)]
+// eprintln! panics if the reader of standard error has closed it: use `output::tell`.
+#![deny(clippy::print_stderr)]
 
 mod args;
 mod audit;
@@ -108,6 +110,8 @@ fn is_daemon(command: &Command) -> bool {
 fn log(command: &Command) -> anyhow::Result<()> {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
+        // A measurement ends its processes while others still connect to them.
+        Command::BenchPart(_) => LevelFilter::ERROR,
         command if is_daemon(command) => LevelFilter::INFO,
         _ => LevelFilter::WARN,
     };

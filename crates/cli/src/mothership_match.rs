@@ -10,6 +10,7 @@ use mgn_mothership::{ask, Match};
 
 use crate::args::{RenderFlags, WallName};
 use crate::defaults;
+use crate::output::tell;
 
 /// How long a program waits until the mothership has servers for it.
 const MATCH_TIMEOUT: Duration = Duration::from_secs(60);
@@ -45,7 +46,7 @@ pub fn request(
         Some(other) => anyhow::bail!("--transport {other} needs no server; leave out --mothership"),
     };
     let token = flags.token_file.as_deref();
-    let report = |why: &str| eprintln!("mgn: waiting: {why}");
+    let report = |why: &str| tell(format!("mgn: waiting: {why}"));
     Ok(Some(ask(&address, token, request, MATCH_TIMEOUT, report)?))
 }
 

@@ -1,5 +1,6 @@
 //! Output to the terminal.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use mgn_mothership::config::{ConfigError, Mistakes};
 /// is then not repeated.
 pub fn print_error(error: &anyhow::Error) {
     if let Some(mistakes) = mistakes(error) {
-        return eprintln!("{mistakes}");
+        return tell(mistakes);
     }
     let mut line = String::from("mgn");
     for cause in error.chain().map(ToString::to_string) {
@@ -17,7 +18,13 @@ pub fn print_error(error: &anyhow::Error) {
             line = format!("{line}: {cause}");
         }
     }
-    eprintln!("{line}");
+    tell(line);
+}
+
+/// Prints a line to standard error. If its reader has closed it, the line is lost, and the command
+/// goes on.
+pub fn tell(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Writes to standard output. The reader of a pipe may stop early; that is no error.

@@ -14,6 +14,7 @@ use mgn_launch::{find_xvfb, Composite, Driver, JobEnd, Rules, RunDir, SwapBarrie
 use mgn_wall::{Fit, Target, Wall};
 
 use crate::args::{words_of_a_rank, Run};
+use crate::output::tell;
 
 /// The rank of this run in its job.
 pub struct Rank {
@@ -230,7 +231,9 @@ pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
                 _ => format!("has ended with status {status}"),
             };
             if rules.told != Some(status) {
-                eprintln!("mgn: rank {rank} {end}; the other ranks have ended too");
+                tell(format!(
+                    "mgn: rank {rank} {end}; the other ranks have ended too"
+                ));
             }
             u8::try_from(status).unwrap_or(u8::MAX)
         }

@@ -18,7 +18,7 @@ use mgn_spu::{Chain, Stage};
 
 use crate::args::{ImageFormat, OnLoss, Present, Run, WallName};
 use crate::launch_plan::{self, elsewhere_advice, exit_status_of, FAILED};
-use crate::output::print_error;
+use crate::output::{print_error, tell};
 use crate::ranks::{self, Rank};
 use crate::report::{live_line, Figures};
 use crate::server::server_stages;
@@ -257,12 +257,12 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         if live {
             let now = Counters::read(session.run_dir());
             let line = live_line(&now, &last.0, last.1.elapsed().as_secs_f64());
-            eprint!("\r\x1b[K{line}");
+            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
             last = (now, Instant::now());
         }
     };
     if live {
-        eprint!("\r\x1b[K");
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
     let counters = Counters::read(session.run_dir());
     let has_icet = session.run_dir().join("icet").exists();
@@ -270,7 +270,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     drop(remote);
     let figures = Figures::new(&counters, &report);
     if args.stats {
-        eprintln!("{}", figures.summary());
+        tell(figures.summary());
     }
     if let Some(path) = &args.stats_json {
         write_json(path, &figures).with_context(|| format!("writing {}", path.display()))?;
@@ -284,14 +284,14 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     if args.icet.is_none() || has_icet {
         return Ok(status);
     }
-    eprintln!(
+    tell(format!(
         "mgn: {} did not composite through Manganese: no process loaded IceT under any of the names that --icet replaces ({}); see \"Other programs\" in icet.md",
         args.program[0].to_string_lossy(),
         match args.icet.as_deref() {
             Some("") | None => ICET_NAMES.join(", "),
             Some(name) => name.to_owned(),
         }
-    );
+    ));
     Ok(status.max(u8::from(status == 0) * OTHER_DRIVER))
 }
 
@@ -314,15 +314,15 @@ fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
     let own = u8::try_from(report.status).unwrap_or(u8::MAX);
     match &report.verdict {
         Verdict::Elsewhere { process, driver } => {
-            eprintln!(
+            tell(format!(
                 "mgn: {process} drew with {} and not through Manganese; {}",
                 driver.display(),
                 elsewhere_advice(driver)
-            );
+            ));
             own.max(u8::from(own == 0) * OTHER_DRIVER)
         }
         Verdict::NoGl if own == 0 && counters.processes == 0 && !may_be_without_gl(args) => {
-            eprintln!("mgn: {program} used no OpenGL");
+            tell(format!("mgn: {program} used no OpenGL"));
             own
         }
         _ => own,

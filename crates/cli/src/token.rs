@@ -9,7 +9,7 @@ use mgn_fabric::{is_name, Role, ServerKey, Store, Token};
 
 use crate::args::{self, NewToken, StoreFile};
 use crate::credentials;
-use crate::output::print;
+use crate::output::{print, tell};
 use crate::settings::Settings;
 
 pub fn token(command: args::Token) -> anyhow::Result<()> {
@@ -24,7 +24,9 @@ pub fn token(command: args::Token) -> anyhow::Result<()> {
             let key = ServerKey::read_or_create(&file)?;
             if is_new {
                 let file = file.display();
-                eprintln!("mgn: there was no key in {file}, so a new one was made");
+                tell(format!(
+                    "mgn: there was no key in {file}, so a new one was made"
+                ));
             }
             print(&format!("{}\n", key.public()))
         }

@@ -7,14 +7,14 @@ use anyhow::Context;
 use mgn_fabric::endpoint::Settings;
 
 use crate::args::Tune;
-use crate::output::print;
+use crate::output::{print, tell};
 
 pub fn tune(tune: Tune) -> anyhow::Result<()> {
     let mut partner =
         Command::new(std::env::current_exe().context("cannot find the mgn executable")?);
     partner.arg("tune-partner");
     let time = Duration::from_secs(tune.seconds);
-    let found = mgn_fabric::tune(time, &mut partner, |line| eprintln!("{line}"))?;
+    let found = mgn_fabric::tune(time, &mut partner, |line| tell(line))?;
     let text = found.to_toml();
     if tune.dry_run {
         return print(&text);

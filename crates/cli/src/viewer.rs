@@ -10,7 +10,7 @@ use mgn_wall::{Target, Wall};
 
 use crate::args::{Viewer, WallName};
 use crate::credentials;
-use crate::output::print;
+use crate::output::{print, tell};
 
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
     let listener = credentials::for_listener(&args.keys, [&args.feeds], [])?;
@@ -73,7 +73,7 @@ pub fn start_for_run(
             let feeds = viewer.feeds().to_string();
             tile.present.push(Target::Viewer(feeds));
         }
-        eprintln!("mgn: the program is shown at {}", viewer.url());
+        tell(format!("mgn: the program is shown at {}", viewer.url()));
         viewers.push(viewer);
     }
     settings.wall = Some(wall.to_json());

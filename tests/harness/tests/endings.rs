@@ -2,6 +2,8 @@
 //! hangs, nothing left behind.
 
 use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -434,4 +436,17 @@ fn a_server_that_is_not_there_is_one_line() {
         outcome.describe()
     );
     assert!(outcome.stderr.contains("nobody"), "{}", outcome.describe());
+}
+
+#[test]
+fn nobody_has_to_read_standard_error() {
+    let stage = Stage::new();
+    for (words, status) in [("-- true", 0), ("-- false", 1), ("-np 2 -- false", 1)] {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        drop(ours);
+        let mut command = stage.mgn();
+        command.arg("run").args(words.split(' '));
+        let ended = command.stderr(OwnedFd::from(theirs)).status().unwrap();
+        assert_eq!(ended.code(), Some(status), "{words}");
+    }
 }

@@ -93,12 +93,19 @@ pub enum ServerName {
 }
 
 impl FromStr for ServerName {
-    type Err = mgn_fabric::Error;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<ServerName, mgn_fabric::Error> {
-        match text {
-            "own" => Ok(ServerName::Own),
-            address => Address::of_server(address).map(ServerName::At),
+    fn from_str(text: &str) -> Result<ServerName, String> {
+        if text == "own" {
+            return Ok(ServerName::Own);
+        }
+        let has_kind = ["unix:", "tcp:", "tls:"]
+            .iter()
+            .any(|kind| text.starts_with(kind));
+        match Address::of_server(text) {
+            Ok(address) => Ok(ServerName::At(address)),
+            Err(error) if has_kind => Err(error.to_string()),
+            Err(error) => Err(format!("{error}; `own` starts a server for this run")),
         }
     }
 }

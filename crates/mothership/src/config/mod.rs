@@ -155,7 +155,7 @@ pub struct StageFault {
 /// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), similar_file(path))]
     Unreadable {
         path: PathBuf,
         source: std::io::Error,
@@ -199,6 +199,26 @@ fn now(instead: &Option<String>) -> String {
             format!("write this to a file whose name ends with .toml, and use that file:\n\n{text}")
         }
         None => "write a [[wall]] in TOML, see manganese-walls(5)".into(),
+    }
+}
+
+/// Advice for a file that is not there: the most similar name in its folder.
+fn similar_file(path: &Path) -> String {
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.exists() {
+        return String::new();
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    let names: Vec<String> = files
+        .into_iter()
+        .flatten()
+        .filter_map(|file| file.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
+    match table::closest(&wanted, names.iter().map(String::as_str)) {
+        Some(name) => format!("; did you mean {}?", path.with_file_name(name).display()),
+        None => String::new(),
     }
 }
 

@@ -159,19 +159,8 @@ pub(super) fn closest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let distance = |other: &str| {
-        let other: Vec<char> = other.chars().collect();
-        let mut row: Vec<usize> = (0..=other.len()).collect();
-        for (n, letter) in word.chars().enumerate() {
-            let mut corner = std::mem::replace(&mut row[0], n + 1);
-            for (at, target) in other.iter().enumerate() {
-                let replaced = corner + usize::from(letter != *target);
-                corner = row[at + 1];
-                row[at + 1] = replaced.min(row[at] + 1).min(corner + 1);
-            }
-        }
-        row[other.len()]
-    };
-    let near = candidates.map(|other| (distance(other), other)).min()?;
+    let near = candidates
+        .map(|other| (strsim::damerau_levenshtein(word, other), other))
+        .min()?;
     (near.0 <= 1 + word.len() / 3).then_some(near.1)
 }

@@ -567,3 +567,24 @@ fn walls_are_drawn() {
 }
 
 const OVERLAPS: &str = "▒▒";
+
+#[test]
+fn a_file_that_is_not_there_may_be_another() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["cave.toml", "wall.toml", "wall.txt"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let error = |name: &str| {
+        let path = folder.path().join(name);
+        Config::read(&path, UNITS).unwrap_err().to_string()
+    };
+    let meant = folder.path().join("cave.toml").display().to_string();
+    let said = error("caev.toml");
+    assert!(said.contains("caev.toml: No such file"), "{said}");
+    assert!(
+        said.ends_with(&format!("; did you mean {meant}?")),
+        "{said}"
+    );
+    assert!(!error("projectors.toml").contains("did you mean"));
+    assert!(!error("none/cave.toml").contains("did you mean"));
+}
