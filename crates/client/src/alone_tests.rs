@@ -1,6 +1,6 @@
-//! Entry points on a context without a server, with all their accesses to their own memory and the
-//! program's. They run under Miri too, which finds a reference to the context that was made while
-//! another was in use: `make miri`.
+//! Runs entry points on a context without a server, with all their accesses to their own memory and
+//! the program's. The tests run under Miri too, which finds a second reference to the context while
+//! one is in use: `make miri`.
 
 use crate::context::{Context, Request};
 use crate::current::{has_current, with_current};
@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// Works in a thread whose context is this one, and says what error is left in the end.
+/// Runs `work` in a thread with this context, and returns the last error.
 fn alone(api: u32, work: impl FnOnce()) -> u32 {
     let request = Request {
         api,
@@ -63,7 +63,7 @@ fn what_the_window_system_works_on_ends_open_primitives() {
     assert_eq!(error, GL_NO_ERROR);
 }
 
-/// The check that the test above relies on where Miri does not run.
+/// Checks the assertion that the test above relies on outside of Miri.
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "a second reference")]
@@ -124,7 +124,8 @@ fn runs_longer_than_a_message() {
                 glVertex3f(i as f32, 0.0, 1.0);
             }
             glEnd();
-            // In the midst of a primitive an attribute comes up, and then what no run can hold.
+            // In the middle of a primitive, a new attribute is set, and then something that no run
+            // can hold.
             glBegin(mode);
             glVertex2f(0.0, 1.0);
             glTexCoord2f(0.0, 1.0);
@@ -138,7 +139,7 @@ fn runs_longer_than_a_message() {
         assert!(in_begin());
         glEnd();
     });
-    // Refused commands are sent to the server, which would raise the error.
+    // Commands that the client refuses are sent to the server, which would raise the error.
     assert_eq!(error, GL_NO_ERROR);
 }
 
@@ -171,7 +172,7 @@ fn draws_of_arrays_in_the_programs_memory() {
         glEnd();
         glPushClientAttribDefaultEXT(!0);
         glPopClientAttrib();
-        // Half of it lies in a buffer.
+        // Half of the arrays lie in a buffer.
         let mut buffer = 0;
         glGenBuffers(1, &mut buffer);
         glBindBuffer(GL_ARRAY_BUFFER, buffer);
@@ -274,7 +275,7 @@ fn lists_attributes_and_shaders() {
     assert_eq!(error, GL_NO_ERROR);
 }
 
-/// Commands whose arguments are numbers, taken from the table that programs look them up in.
+/// Calls commands that take only numbers, found in the table in which programs look them up.
 #[test]
 fn commands_that_are_looked_up() {
     type Plain = unsafe extern "C" fn(u32);

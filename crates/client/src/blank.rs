@@ -1,5 +1,5 @@
-//! Answers to the program without a server: when commands are thrown away or recorded, or the
-//! server is lost.
+//! Answers for the program without a server: commands are discarded or recorded, or the server is
+//! lost.
 
 use crate::config::egl::{ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use mgn_wire::gl;
@@ -32,8 +32,8 @@ pub fn server_info() -> ServerInfo {
     }
 }
 
-/// The constants of a context without a renderer: what OpenGL 4.5 and OpenGL ES 3.2 guarantee, or
-/// commonly give.
+/// The constants of a context without a renderer: values that OpenGL 4.5 and OpenGL ES 3.2
+/// guarantee, or usual values.
 pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
     use mgn_wire::hello::api::{CORE, ES, ES1};
     let (version, glsl) = match api {
@@ -79,7 +79,7 @@ pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
     info
 }
 
-/// Extensions that programs check before they use fixed function, arrays, buffers and shaders.
+/// Extensions that programs check before they use the fixed function, arrays, buffers and shaders.
 const EXTENSIONS: &[&str] = &[
     "GL_ARB_copy_buffer",
     "GL_ARB_draw_elements_base_vertex",

@@ -1,4 +1,4 @@
-//! A context, which writes and sends commands.
+//! A context: writes commands and sends them.
 
 use crate::config::Format;
 use crate::debug_thread::DebugChannel;
@@ -17,12 +17,13 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// An OpenGL context. The encoder comes first: entry points reach it by the thread's word alone.
+/// An OpenGL context. The encoder comes first: entry points cast the thread's word to a pointer to
+/// it.
 #[repr(C)]
 pub struct Context {
     pub enc: Encoder,
-    /// The end of the room that there really is; the encoder's own end is null while immediate
-    /// mode writes a run into the room.
+    /// The real end of the room. The encoder's own end is null while immediate mode writes a run
+    /// into the room.
     room_end: *mut u8,
     /// The start of the message that is being written; null without room.
     room_start: *mut u8,
@@ -31,42 +32,43 @@ pub struct Context {
     /// None for a context whose commands go nowhere.
     pub session: Option<&'static Session>,
     room: Option<Reservation>,
-    /// Room of contexts without a session, and of those for which the transport has none to spare.
+    /// The room of a context without a session, and of a context that gets no memory from the
+    /// transport.
     scratch: Vec<u8>,
-    /// The server was told to draw to these.
+    /// The draw surface, as the server was told.
     pub draw: Option<Arc<Surface>>,
     pub read: Option<Arc<Surface>>,
     pub request: Request,
-    /// The program's Xlib display that it was made current with, as an address; 0 where it has
-    /// none.
+    /// The address of the Xlib display with which the program made the context current; 0 if there
+    /// is none.
     display: usize,
-    /// In which frame the X server was last asked for the window's size.
+    /// The frame in which the X server was last asked for the window's size.
     asked_in_frame: Option<u32>,
-    /// The next command is the first of a frame: see `begin_frame`.
+    /// Whether the next command is the first of a frame: see `begin_frame`.
     begins_frame: bool,
-    /// The number of the message that was sent last.
+    /// The number of the last message sent.
     sent: u32,
-    /// Its queries count whole surfaces.
+    /// Whether the context has queries that count whole surfaces.
     pub counts_whole: bool,
-    /// The number of the program's X requests at the last look.
+    /// The channel to the debug thread, once that may tell messages of this context.
     requests: u64,
-    /// Where debug messages may come from the thread, since they first could.
+    /// The channel to the debug thread, if that may tell messages of this context.
     pub debug_channel: Option<Arc<DebugChannel>>,
 }
 
-/// Contexts that may hold memory of the transport, be it only because their thread has stopped in
-/// the middle of something. Others write to memory of their own, which is copied: if each held a
-/// chunk there would soon be none left.
+/// The number of contexts that may hold memory of the transport, even if only because their thread
+/// has stopped in the middle of something. Other contexts write to memory of their own, which is
+/// copied. If each context held a chunk, none would be left soon.
 const ROOMS_MAX: usize = 8;
 
-/// The properties that a program requests of a context.
+/// The properties of a context that a program requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// `hello::api`.
     pub api: u32,
     pub major: u32,
     pub minor: u32,
-    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust; and of
+    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust. Also bits of
     /// [`flag`].
     pub flags: u32,
     /// `None` for contexts without a config.
@@ -76,17 +78,17 @@ pub struct Request {
     pub screen: i32,
     /// GLX's visual, 0 for none.
     pub visual: u32,
-    /// The id of the context that it was asked to share with, 0 for none.
+    /// The id of the context to share with, 0 for none.
     pub shared_with: u32,
 }
 
-/// Bits of `Request::flags`, and of `mgnCreateContext`, beside those that have bits in GLX and EGL.
+/// Bits of `Request::flags` and of `mgnCreateContext` that have no counterpart in GLX and EGL.
 pub mod flag {
-    /// Not flushed when it stops being current.
+    /// The context is not flushed when it stops being current.
     pub const NO_FLUSH: u32 = 0x100;
-    /// Has no errors but that of too little memory.
+    /// The context raises no errors except GL_OUT_OF_MEMORY.
     pub const NO_ERROR: u32 = 0x200;
-    /// Survives the loss of its server, and reports it.
+    /// The context survives the loss of its server, and reports it.
     pub const LOSES: u32 = 0x400;
 }
 
@@ -99,37 +101,37 @@ impl Request {
 /// Why a window-system call about contexts fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// There is no session; the person knows why.
+    /// There is no session; the user has been told why.
     NoSession,
-    /// The server makes no contexts of the API.
+    /// The server cannot create contexts of the API.
     NoApi,
-    /// The server does not make such a context.
+    /// The server could not create the context.
     Server(String),
     /// No such context, or it is being destroyed.
     BadContext,
-    /// It is current in another thread.
+    /// The context is current in another thread.
     Access,
 }
 
 impl Context {
-    /// Sends what was written. Nothing of it is executed before. Between glBegin and glEnd nothing
-    /// can be sent.
+    /// Sends the written commands. The server executes none of them before. Nothing can be sent
+    /// between glBegin and glEnd.
     pub fn flush(&mut self) {
         if !self.gl.immediate.hides_room() {
             self.send();
         }
     }
 
-    /// Ends a primitive that the program has left open when it calls the window system, where GL
-    /// would leave everything undefined.
+    /// Ends a primitive that is still open when the program calls the window system. OpenGL would
+    /// leave everything undefined then.
     pub fn leave_begin(&mut self) {
         if self.gl.in_begin() {
             self.end();
         }
     }
 
-    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros if the
-    /// context has no server that answers.
+    /// Sends the written commands, and waits for the answer of the last one, `op`. The answer reads
+    /// as zeros if no server answers.
     pub fn answer(&mut self, op: u16) -> Answer {
         let debug_channel = self.debug_channel();
         let turn = debug_channel
@@ -144,8 +146,8 @@ impl Context {
         Answer::new(answered.bytes)
     }
 
-    /// The same, of each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None for lost ones.
+    /// The same for each renderer of a wall that has its own answer, in the order of their tiles.
+    /// None for lost renderers.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
         let debug_channel = self.debug_channel();
         let turn = debug_channel
@@ -156,7 +158,7 @@ impl Context {
         };
         let answers = session.answers(self.id, op, self.sent);
         drop(turn);
-        // Errors are the same everywhere.
+        // Errors are the same at all renderers.
         if let Some(any) = answers.iter().flatten().next() {
             self.handle_answer(session, op, any);
         }
@@ -164,10 +166,10 @@ impl Context {
         answers.into_iter().map(answer).collect()
     }
 
-    /// Sends what was written. None if no server will answer.
+    /// Sends the written commands. None if no server will answer.
     fn ask(&mut self) -> Option<&'static Session> {
         if self.gl.immediate.hides_room() {
-            // The command isn't allowed between glBegin and glEnd and went nowhere.
+            // The command is not allowed between glBegin and glEnd, so it was not sent.
             return None;
         }
         self.flush();
@@ -180,7 +182,7 @@ impl Context {
     /// Handles the effects of an answer besides its values.
     fn handle_answer(&mut self, session: &Session, op: u16, answered: &Answered) {
         if op == ops::MGN_GET_ERROR {
-            // It brings the error itself, and takes it from the server.
+            // This answer includes the error, and the server has reset it.
             self.enc.doubt = 0;
         } else {
             self.error_reported(answered.error);
@@ -189,7 +191,7 @@ impl Context {
             self.deliver_messages();
         }
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
-            // A swapped frame is finished when it is in the window.
+            // A swapped frame is finished when it is visible in the window.
             session.frames.wait(surface, 0);
         }
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
@@ -213,8 +215,8 @@ impl Context {
         self.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, surface))
     }
 
-    /// Shows what is drawn without swapping: to a single-buffered window, a pixmap, or a front
-    /// buffer. Called at glFlush and glFinish.
+    /// Shows the drawing without a swap: in a single-buffered window, a pixmap, or a front buffer.
+    /// Called at glFlush and glFinish.
     pub fn present_front(&mut self) {
         let Some(surface) = self.draw.clone() else {
             return;
@@ -228,7 +230,7 @@ impl Context {
         let (frame, want) = session.next_frame(&surface);
         self.enc.mgn_present_front(surface.id, frame, want);
         self.flush();
-        // A pixmap is looked at by X next.
+        // X may read a pixmap next.
         let allowed = match surface.kind {
             Kind::Pixmap { .. } => 0,
             _ => IN_FLIGHT,
@@ -237,7 +239,7 @@ impl Context {
         self.follow_window();
     }
 
-    /// Draws to and reads from these from now on.
+    /// Sets the draw and read surfaces.
     pub fn bind(&mut self, draw: Option<Arc<Surface>>, read: Option<Arc<Surface>>) {
         let same = |a: &Option<Arc<Surface>>, b: &Option<Arc<Surface>>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -246,7 +248,7 @@ impl Context {
         if !same(&self.draw, &draw) || !same(&self.read, &read) {
             let id = |s: &Option<Arc<Surface>>| s.as_ref().map_or(0, |s| s.id);
             self.enc.mgn_make_current(id(&draw), id(&read));
-            // The old ones are dropped after the command that releases them is on its way.
+            // The old surfaces are dropped after the command that releases them has been written.
             let old = (
                 std::mem::replace(&mut self.draw, draw),
                 std::mem::replace(&mut self.read, read),
@@ -262,7 +264,7 @@ impl Context {
         self.follow_window();
     }
 
-    /// Makes the framebuffer as large as its window. Called after each swap and at glViewport;
+    /// Resizes the framebuffer to the size of its window. Called after each swap and at glViewport;
     /// costs no round trip.
     pub fn follow_window(&mut self) {
         let Some(surface) = self.draw.as_ref().filter(|_| !self.gl.in_begin()) else {
@@ -271,8 +273,8 @@ impl Context {
         resize(&mut self.enc, surface);
     }
 
-    /// The next command will be the first of a frame. It finds no room, and so comes by where
-    /// `begin_frame` is called.
+    /// Marks that the next command is the first of a frame. That command finds no room, so it goes
+    /// to `refill`, which calls `begin_frame`.
     pub fn end_frame(&mut self) {
         self.follow_counts();
         if !self.gl.immediate.hides_room() {
@@ -283,9 +285,9 @@ impl Context {
         }
     }
 
-    /// Makes the framebuffer as large as its window before anything is drawn to it. If the program
-    /// has asked for anything of X since it was last looked at, that may have been another
-    /// size, and the X server is asked.
+    /// Resizes the framebuffer to the size of its window before anything is drawn to it. If the
+    /// program has sent X requests since the last check, one of them may have resized the window,
+    /// so the X server is asked.
     fn begin_frame(&mut self) {
         self.begins_frame = false;
         // SAFETY: the end of the room that it had before, or null without room.
@@ -308,8 +310,8 @@ impl Context {
     }
 
     /// The program sets a viewport of this size. If the framebuffer has another size, the program
-    /// may know of a new size that has not been reported to us yet. Then the X server is queried,
-    /// which takes a round trip, once a frame.
+    /// may know of a new size that has not been reported to us yet. Then the X server is asked, at
+    /// most once a frame, because that takes a round trip.
     pub fn follow_viewport(&mut self, size: (u32, u32)) {
         self.follow_window();
         let Some(surface) = &self.draw else { return };
@@ -321,7 +323,7 @@ impl Context {
         }
     }
 
-    /// The Xlib display that the program made the context current with; null where it has none.
+    /// The Xlib display with which the program made the context current; null if there is none.
     pub fn display(&self) -> *mut Display {
         self.display as *mut Display
     }
@@ -330,14 +332,14 @@ impl Context {
         self.display = display as usize;
     }
 
-    /// Flushes a context that stops being current, as GLX and EGL want it.
+    /// Flushes a context that stops being current, as GLX and EGL require.
     pub fn leave(&mut self) {
         self.leave_begin();
         self.send();
         self.give_room_back();
     }
 
-    /// Takes leave of the server's context.
+    /// Releases the server's context.
     pub fn destroy(mut self: Box<Self>) {
         self.hang_up();
         self.send();
@@ -414,7 +416,7 @@ impl Context {
         self.give_room_back();
     }
 
-    /// The message that is being written has runs that know their tiles.
+    /// Marks the current message as one with runs that know their tiles.
     pub fn message_is_sorted(&mut self) {
         // SAFETY: a message's header lies there.
         unsafe { put(self.room_start, 4, sift::SORTED) };
@@ -433,7 +435,7 @@ impl Context {
         self.gl.lists.begin_message(self.enc.cursor());
     }
 
-    /// Holds no memory of the transport any more, until the next command.
+    /// Returns the memory to the transport. The next command finds new room.
     fn give_room_back(&mut self) {
         self.drop_room();
         self.room_start = null_mut();
@@ -475,7 +477,7 @@ impl Context {
     }
 }
 
-/// Tells the server of a window's new size.
+/// Tells the server the new size of a window.
 fn resize(enc: &mut Encoder, surface: &Surface) {
     if let Some((width, height)) = surface.resized() {
         // SAFETY: a context's own encoder.
@@ -511,5 +513,5 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     at
 }
 
-// Entry points find the encoder by the thread's word.
+// Entry points cast the thread's word to a pointer to the encoder.
 const _: () = assert!(std::mem::offset_of!(Context, enc) == 0);

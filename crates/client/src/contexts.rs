@@ -1,4 +1,4 @@
-//! The process's contexts: their names, and the threads they belong to.
+//! The process's contexts: their names, and the threads in which they are current.
 
 use crate::context::{flag, Context, Refused, Request};
 use crate::gl::kinds;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Default)]
 pub struct Contexts {
     known: Mutex<HashMap<usize, Entry>>,
-    /// One request outside all contexts is outstanding at a time.
+    /// Only one request outside of all contexts is outstanding at a time.
     creating: Mutex<()>,
 }
 
@@ -36,18 +36,18 @@ struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ContextPtr(*mut Context);
 
-// SAFETY: only a name here; the context itself is used by the thread in which it is current, and
-// under the table's lock when it is current nowhere.
+// SAFETY: used only as a name. The context itself is used by the thread in which it is current, or
+// under the table's lock when it is current in no thread.
 unsafe impl Send for ContextPtr {}
 
-/// Those of this process.
+/// The contexts of this process.
 pub fn contexts() -> &'static Contexts {
     static CONTEXTS: PerProcess<Contexts> = PerProcess::new();
     CONTEXTS.get()
 }
 
 impl Contexts {
-    /// Makes a context on the server.
+    /// Creates a context on the server.
     pub fn create(
         &self,
         session: &'static Session,
@@ -103,7 +103,8 @@ impl Contexts {
         Ok(context)
     }
 
-    /// How the context was asked for; `None` if there is no such context.
+    /// The properties that the program requested of the context; `None` if there is no such
+    /// context.
     pub fn request(&self, handle: *const Context) -> Option<Request> {
         let known = self.known();
         let entry = known.get(&(handle as usize)).filter(|e| !e.doomed)?;
@@ -111,8 +112,8 @@ impl Contexts {
         Some(unsafe { (*entry.context.0).request })
     }
 
-    /// As [`Contexts::request`], also of a context that was destroyed and is still current. The
-    /// names of EGL are gone then, and those of GLX are not.
+    /// As [`Contexts::request`], but also for a context that was destroyed and is still current.
+    /// Its EGL name is invalid then, but its GLX name is not.
     pub fn current_request(&self, handle: *const Context) -> Option<Request> {
         let known = self.known();
         let entry = known.get(&(handle as usize))?;
@@ -146,7 +147,7 @@ impl Contexts {
         Ok(())
     }
 
-    /// Makes `handle` current in the calling thread, or none if it is null.
+    /// Makes `handle` current in the calling thread; null releases the current context.
     pub fn make_current(
         &self,
         handle: *mut Context,
@@ -179,7 +180,7 @@ impl Contexts {
             // SAFETY: the calling thread's own context until the table says otherwise, below.
             unsafe {
                 (*old).leave();
-                // The program may close it now.
+                // The program may close the display now.
                 (*old).set_display(null_mut());
             }
         }
@@ -195,14 +196,14 @@ impl Contexts {
         if !handle.is_null() {
             // SAFETY: the table gives it to this thread.
             let context = unsafe { &mut *handle };
-            // First: the one before may be closed.
+            // Set first, because the display of the context before may be closed.
             context.set_display(display);
             context.bind(draw, read);
         }
         Ok(())
     }
 
-    /// Makes an EGL image of a texture or renderbuffer; returns what `eglGetError` says of it.
+    /// Creates an EGL image of a texture or renderbuffer. Returns the error code for `eglGetError`.
     pub fn create_image(
         &self,
         session: &'static Session,
@@ -230,7 +231,7 @@ impl Contexts {
     }
 }
 
-/// The most bytes that the constants of a context may come to.
+/// The most bytes that the constants of a context may take.
 const INFO_BYTES: u32 = 1 << 20;
 
 fn create_on_server(
@@ -256,7 +257,7 @@ fn create_on_server(
     if !session.is_answered() || session.is_lost() {
         return Ok(blank::context_info(api, major, minor));
     }
-    // The request went outside any context, and so does its answer.
+    // The request was sent outside of any context, so the answer is, too.
     let answers = session.answers(0, ops::MGN_CREATE_CONTEXT, number);
     if session.is_lost() {
         return Ok(blank::context_info(api, major, minor));
@@ -280,11 +281,11 @@ fn create_on_server(
 }
 
 fn thread_id() -> libc::pid_t {
-    // SAFETY: takes and changes nothing.
+    // SAFETY: takes no arguments and changes nothing.
     unsafe { libc::gettid() }
 }
 
-/// Threads may end with a current context, and we are not notified.
+/// A thread may end while a context is current in it, and we are not notified.
 fn is_alive(thread: libc::pid_t) -> bool {
     // SAFETY: signal 0 only asks.
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, 0) };

@@ -6,7 +6,7 @@ use crate::tls;
 /// The calling thread's context.
 ///
 /// # Safety
-/// Not more than one such reference is used at a time; entry points take it first and pass it on.
+/// Only one such reference is in use at a time. Entry points take it first and pass it on.
 #[inline(always)]
 pub unsafe fn context<'a>() -> &'a mut Context {
     #[cfg(debug_assertions)]
@@ -20,11 +20,11 @@ pub fn has_current() -> bool {
     !std::ptr::eq(tls::current(), tls::idle_context())
 }
 
-/// Works on the calling thread's context, if it has one.
+/// Runs `work` on the calling thread's context, if it has one.
 ///
-/// Window-system calls use it, which have no other reference to the context. `work` calls no entry
-/// point and none of the functions that do: they make a reference of their own. In builds that
-/// check themselves, doing so within another such call is a panic.
+/// For window-system calls, which have no other reference to the context. `work` calls no entry
+/// point and no function that does: these create a reference of their own. With debug assertions, a
+/// call within another such call panics.
 pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     if !has_current() {
         return None;
@@ -38,7 +38,7 @@ pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
 #[cfg(debug_assertions)]
 use checked::{assert_free, BorrowGuard};
 
-/// The reference of `with_current`, and later of entry points that look for it, is the only one.
+/// Asserts that the reference of `with_current`, or that of a later entry point, is the only one.
 #[cfg(debug_assertions)]
 mod checked {
     use std::cell::Cell;

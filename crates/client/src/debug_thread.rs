@@ -1,9 +1,9 @@
-//! Debug messages for programs that do not want them at once. A program may wait for one without
-//! calling OpenGL, so a thread asks for messages in its place.
+//! Tells debug messages to programs that have asynchronous output. A program may wait for a message
+//! without calling OpenGL, so a thread asks the server for messages.
 //!
-//! A context sends commands that may fail, and notes that here. A moment later the thread fetches
-//! the server's messages, unless the context has done so, and calls the program's callback: OpenGL
-//! allows that in any thread while output is asynchronous.
+//! When a context sends commands that may fail, it notifies the thread. A moment later the thread
+//! fetches the server's messages, unless the context has done so, and calls the program's callback.
+//! OpenGL allows that in any thread while output is asynchronous.
 
 use crate::link::session::Session;
 use crate::signals::Signals;
@@ -18,16 +18,16 @@ use std::time::Duration;
 /// The program's callback.
 pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
 
-/// Bytes of messages in one answer; more than there ever are.
+/// The most bytes of messages in one answer; more than ever exist.
 pub const MESSAGE_BYTES_MAX: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
-/// How long the thread waits for more messages: a context that continues fetches its own, and
-/// failing commands come in groups.
+/// How long the thread waits for more messages: a context that continues fetches its own messages,
+/// and failing commands come in groups.
 const COLLECT_INTERVAL: Duration = Duration::from_millis(5);
-/// Room for the one question.
+/// Room for the question to the server.
 const QUESTION_BYTES: usize = 64;
 
-/// The program's callback and what it is called with, as numbers.
+/// The program's callback and its user parameter, as numbers.
 #[derive(Clone, Copy)]
 pub struct Listener {
     callback: usize,
@@ -38,18 +38,18 @@ pub struct Listener {
 pub struct DebugChannel {
     session: &'static Session,
     context: u32,
-    /// The thread is to look.
+    /// Set if the thread is to look for messages.
     is_due: AtomicBool,
-    /// One question of a context is outstanding at a time.
+    /// Only one question of a context is outstanding at a time.
     asking: Mutex<Asking>,
-    /// The callback that gets the messages. Locked while they are fetched and delivered, so that
-    /// they arrive in order.
+    /// The callback that gets the messages. Locked while messages are fetched and delivered, so
+    /// that they arrive in order.
     telling: Mutex<Option<Listener>>,
 }
 
 #[derive(Default)]
 pub struct Asking {
-    /// The server has begun a primitive, in which nothing can be asked.
+    /// The server has begun a primitive, during which no question is allowed.
     pub in_begin: bool,
 }
 
@@ -64,24 +64,24 @@ impl DebugChannel {
         }
     }
 
-    /// To be held while the context asks anything.
+    /// Locks the channel for questions. To be held while the context asks anything.
     pub fn asking(&self) -> MutexGuard<'_, Asking> {
         self.asking.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// To be held while messages are fetched and told.
+    /// Locks the callback. To be held while messages are fetched and delivered.
     pub fn listener(&self) -> MutexGuard<'_, Option<Listener>> {
         self.telling.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Sets the callback that the thread calls from now on, if there is one. When this returns, the
-    /// thread calls no earlier one.
+    /// Sets the callback that the thread calls from now on, if any. After this has returned, the
+    /// thread does not call an earlier callback.
     pub fn tells(&self, callback: usize, user: usize) {
         let listener = Listener { callback, user };
         *self.listener() = (callback != 0).then_some(listener);
     }
 
-    /// Fetches messages and tells them. Says whether that has to be tried again.
+    /// Fetches messages and delivers them. Returns whether this must be tried again.
     fn deliver_messages(&self) -> bool {
         let listener = self.listener();
         let Some(Listener { callback, user }) = *listener else {
@@ -101,17 +101,17 @@ impl DebugChannel {
         // SAFETY: the program gave it as a function of this type.
         let callback = unsafe { std::mem::transmute::<usize, Callback>(callback) };
         for message in messages(Answer::new(answered.bytes).next_array(1)) {
-            // SAFETY: the program's callback, with what it is to be called with.
+            // SAFETY: the program's callback, with the program's parameter.
             unsafe { call(callback, message, user as *const _) };
         }
         false
     }
 }
 
-/// Tells one message.
+/// Delivers one message.
 ///
 /// # Safety
-/// `callback` is the program's own, and `user` what it wants to be called with.
+/// `callback` is the program's own, and `user` is the program's parameter for it.
 pub unsafe fn call(callback: Callback, mut message: Message, user: *const c_void) {
     let length = message.text.len() as i32;
     message.text.push(0);
@@ -126,7 +126,7 @@ pub unsafe fn call(callback: Callback, mut message: Message, user: *const c_void
     unsafe { callback(*source, *kind, *id, *severity, length, text.as_ptr(), user) };
 }
 
-/// The process's thread, and the contexts that have left word.
+/// The debug thread of the process, and the contexts that have notified it.
 #[derive(Default)]
 pub struct DebugThread {
     state: Mutex<State>,
@@ -150,7 +150,7 @@ impl DebugThread {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// A context has sent something that may have failed.
+    /// Notifies the thread that a context has sent something that may have failed.
     pub fn remind(&'static self, debug_channel: &Arc<DebugChannel>) {
         if debug_channel.is_due.swap(true, Ordering::AcqRel) {
             return;
@@ -160,7 +160,7 @@ impl DebugThread {
         if !state.runs {
             let _signals = Signals::block_all();
             let thread = std::thread::Builder::new().name("mgn-messages".into());
-            // Without a thread, messages come when the context asks for something.
+            // If the thread cannot be started, messages come when the context asks for something.
             state.runs = thread.spawn(|| debug_thread().run()).is_ok();
         }
         drop(state);

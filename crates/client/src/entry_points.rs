@@ -1,4 +1,4 @@
-//! Entry points by their names.
+//! Looks up entry points by name.
 
 use crate::generated::lookup::TABLE;
 use std::ffi::c_void;

@@ -3,15 +3,14 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long another thread of the program may hold a stdio lock against us.
+/// How long to wait for another thread of the program that holds a stdio lock.
 const STDIO: Duration = Duration::from_secs(1);
 
-/// Ends the process without running the program's own exit handlers, after what it has printed is
-/// written out.
+/// Ends the process without the program's own exit handlers, after its output has been flushed.
 pub fn end_process(status: i32) -> ! {
     let (flushed, done) = mpsc::channel::<()>();
-    // Another thread may sit in a read with its stream locked, which would block fflush forever. So
-    // another thread calls it.
+    // Another thread may be blocked in a read while it holds the lock of the stream, which would
+    // block fflush forever. So a separate thread calls fflush.
     let flusher = std::thread::Builder::new().spawn(move || {
         // SAFETY: a null stream means all of them.
         unsafe { libc::fflush(std::ptr::null_mut()) };

@@ -1,11 +1,10 @@
-//! The state of a new context as the specification has it, for contexts whose driver cannot be
-//! queried.
+//! The state of a new context by the specification, for contexts whose driver cannot be queried.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 use mgn_wire::sizes::fresh;
 
-/// Adds what gets of a new context answer.
+/// Adds the values that gets of a new context return.
 pub fn add_state(info: &mut ContextInfo) {
     for &(pname, count) in fresh::INTEGERS {
         let value = INTEGERS
@@ -21,7 +20,7 @@ pub fn add_state(info: &mut ContextInfo) {
 
 fn floats(pname: u32, count: usize) -> Vec<f32> {
     if count == 16 {
-        // All matrices are the unit matrix.
+        // All matrices are identity matrices.
         return (0..16)
             .map(|i| if i % 5 == 0 { 1.0 } else { 0.0 })
             .collect();
@@ -39,7 +38,7 @@ fn floats(pname: u32, count: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Integers that aren't 0, booleans that aren't false.
+/// Integers that are not 0, and booleans that are not false.
 const INTEGERS: &[(u32, i64)] = &[
     (GL_POINT_SPRITE_COORD_ORIGIN, GL_UPPER_LEFT as i64),
     (GL_LINE_STIPPLE_PATTERN, 0xffff),
@@ -115,7 +114,7 @@ const INTEGERS: &[(u32, i64)] = &[
     (GL_DRAW_BUFFER0, GL_BACK as i64),
 ];
 
-/// Floats that aren't 0; the last one goes on.
+/// Floats that are not 0. The last value is repeated.
 const FLOATS: &[(u32, &[f32])] = &[
     (GL_POINT_SIZE, &[1.0]),
     (GL_POINT_SIZE_MAX, &[255.0]),

@@ -1,9 +1,10 @@
 //! Manganese's client: a GLVND vendor library that writes a program's OpenGL into a command stream.
 //!
-//! libGLX and libEGL load this one library under two names and find `__glx_Main` and `__egl_Main`,
-//! which is all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both
-//! work on a `context::Context`, which writes to the process's `link::session::Session`. The
-//! client's copy of a context's OpenGL state is in `shadow`, which knows neither.
+//! libGLX and libEGL load this one library under two names, and look up `__glx_Main` and
+//! `__egl_Main`, its only exports. `vendor` implements the window systems and `gl` implements
+//! OpenGL. Both work on a `context::Context`, which writes to the process's
+//! `link::session::Session`. The client's copy of a context's OpenGL state is in `shadow`, which
+//! knows neither.
 
 #[cfg(test)]
 #[allow(

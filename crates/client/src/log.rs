@@ -1,8 +1,7 @@
-//! The library's messages: single lines on the terminal for the person, `MGN_LOG` for the
-//! developer.
+//! The library's messages: single lines on the terminal for the user, `MGN_LOG` for the developer.
 //!
-//! The subscriber is a small one of our own, because the usual one keeps a good deal of
-//! thread-local storage, of which this library must have little (see `tls`).
+//! The subscriber is a small one of our own. The usual one needs a lot of thread-local storage, of
+//! which this library must use little (see `tls`).
 
 use std::fmt::{self, Display, Write as _};
 use std::io::Write;
@@ -13,14 +12,14 @@ use tracing::level_filters::LevelFilter;
 use tracing::span;
 use tracing::{Event, Metadata, Subscriber};
 
-/// One line for the person at the terminal. A closed stderr is no error.
+/// Prints one line for the user on the terminal. A closed stderr is no error.
 pub fn line(message: impl Display) {
     let text = format!("mgn: {message}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Done once when GLVND loads the library: logging where `MGN_LOG` names a level, and panics as one
-/// line.
+/// Called once when GLVND loads the library: sets up logging if `MGN_LOG` names a level, and prints
+/// panics as one line.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -33,14 +32,14 @@ pub fn init() {
             return;
         };
         match wish.to_string_lossy().parse::<LevelFilter>() {
-            // If there is another subscriber already, it is used.
+            // If there already is another subscriber, that one is used.
             Ok(level) => drop(tracing::subscriber::set_global_default(Lines { level })),
             Err(_) => line("MGN_LOG must be off, error, warn, info, debug or trace"),
         }
     });
 }
 
-/// Writes each event as one line to stderr. Spans are not named.
+/// Writes each event as one line to stderr. Spans are not printed.
 struct Lines {
     level: LevelFilter,
 }

@@ -1,4 +1,4 @@
-//! Texture images that come from the window system and not from the program.
+//! Texture images from the window system instead of the program.
 
 use crate::current::with_current;
 use crate::generated::entries::glCopyTexImage2D;
@@ -9,7 +9,7 @@ use crate::link::surface::Surface;
 use mgn_wire::gl::*;
 use std::sync::Arc;
 
-/// First the parameters of OpenGL ES 2, then those of version 3.
+/// The parameters of OpenGL ES 2 come first, then those of version 3.
 const UNPACK: [u32; 8] = [
     GL_UNPACK_ALIGNMENT,
     GL_UNPACK_ROW_LENGTH,
@@ -22,15 +22,14 @@ const UNPACK: [u32; 8] = [
 ];
 
 /// Defines the image of the texture that is bound to `target`: rows of red, green, blue and perhaps
-/// alpha, without gaps. The program's unpack state stays as it was. Without a context nothing is
-/// defined.
+/// alpha, without gaps. The program's unpack state is restored. Does nothing without a context.
 ///
 /// # Panics
 /// If `pixels` has another length.
 pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels: &[u8]) {
     let (format, components) = format(with_alpha);
     assert_eq!(pixels.len(), width as usize * height as usize * components);
-    // Entry points below make references to the context of their own, so none is kept.
+    // The entry points below create references to the context, so none is kept.
     let Some((is_es, major)) = with_current(|cx| (!cx.gl.is_desktop(), cx.request.major)) else {
         return;
     };
@@ -71,8 +70,8 @@ pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels
     }
 }
 
-/// Defines the image of the two-dimensional texture that is bound as a copy of `surface`. Without a
-/// context nothing is defined.
+/// Defines the image of the bound two-dimensional texture as a copy of `surface`. Does nothing
+/// without a context.
 pub fn copy(surface: &Arc<Surface>, with_alpha: bool) {
     let bound = with_current(|cx| {
         let (draw, read) = (cx.draw.clone(), cx.read.clone());
@@ -114,7 +113,7 @@ fn format(with_alpha: bool) -> (u32, usize) {
     }
 }
 
-/// The client's value, which costs no round trip; 0 if the context has no such state.
+/// The client's value of an integer, which costs no round trip; 0 if the context has no such state.
 fn integer(name: u32) -> i32 {
     let mut value = 0;
     // SAFETY: our own entry point; one integer is written.

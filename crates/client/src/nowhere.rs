@@ -12,12 +12,12 @@ unsafe impl Sync for Scratch {}
 
 static SCRATCH: Scratch = Scratch(UnsafeCell::new([0; RECORD_MAX]));
 
-/// Room for one record that goes nowhere.
+/// Room for one record that is discarded.
 pub fn nowhere() -> *mut u8 {
     SCRATCH.0.get().cast()
 }
 
-/// The hook of an encoder whose commands all go nowhere: see `Encoder::refill`.
+/// The hook of an encoder whose commands are all discarded: see `Encoder::refill`.
 pub unsafe fn refill(_encoder: *mut Encoder, _n: usize) -> *mut u8 {
     nowhere()
 }

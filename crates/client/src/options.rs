@@ -11,40 +11,40 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long programs wait for each other to composite or to swap, unless told otherwise.
+/// How long programs wait for each other to composite or to swap, by default.
 const GROUP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Read once, when the program first needs a server.
+/// The settings, which are read once, when the program first needs a server.
 #[derive(Debug)]
 pub struct Options {
-    /// One for all tiles of the wall, or one for each. If commands are thrown away or recorded, a
-    /// placeholder.
+    /// One server for all tiles of the wall, or one for each tile. A placeholder if commands are
+    /// discarded or recorded.
     pub servers: Vec<Server>,
     pub wall: Option<Wall>,
-    /// The token of servers that have no other.
+    /// The token file for servers that have no token of their own.
     pub token_file: Option<PathBuf>,
-    /// Whether pictures go into the program's windows.
+    /// Whether pictures are shown in the program's windows.
     pub present: bool,
     pub save: Option<Save>,
     /// Ends the program after this number of frames.
     pub frames: Option<u64>,
     pub run_dir: Option<PathBuf>,
-    /// Whether to count the commands that are sent, which costs a look at each.
+    /// Whether to count the commands that are sent, which requires examining each of them.
     pub count_commands: bool,
-    /// Whether the program goes on, without drawing, when the server is lost, or ends.
+    /// Whether the program continues, without drawing, when the server is lost. Otherwise it ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
     /// The window that this program draws into together with others.
     pub window: Option<SharedWindow>,
-    /// Stages in this process that commands pass.
+    /// The stages in this process: all commands pass through them.
     pub chain: Chain,
-    /// The pictures of several programs become one.
+    /// Set if the pictures of several programs are composited.
     pub composite: Option<Composite>,
-    /// The swaps of several programs wait for each other.
+    /// Set if the swaps of several programs wait for each other.
     pub swap_barrier: Option<SwapBarrier>,
 }
 
-/// How swaps wait.
+/// The settings of the swap barrier.
 #[derive(Clone, Debug)]
 pub struct SwapBarrier {
     pub choice: Choice,
@@ -52,7 +52,7 @@ pub struct SwapBarrier {
     pub patience: Duration,
 }
 
-/// How pictures are composited.
+/// The settings of compositing.
 #[derive(Clone, Debug)]
 pub struct Composite {
     pub recipe: Recipe,
@@ -60,30 +60,30 @@ pub struct Composite {
     pub patience: Duration,
 }
 
-/// A render server and the way to it.
+/// A render server and the settings of its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     pub address: Address,
     pub transport: Transport,
-    /// The user has not chosen the transport, so another may take its place.
+    /// The user has not chosen the transport, so another one may be used.
     pub is_any_transport: bool,
-    /// Where its token is, if it has one of its own.
+    /// The file with its token, if it has a token of its own.
     pub token_file: Option<PathBuf>,
-    /// The key that it shows, if the mothership says so.
+    /// The server's public key, if the mothership has named it.
     pub key: Option<PublicKey>,
 }
 
 impl fmt::Display for Server {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.transport {
-            // Addresses of TCP say so, or that it is encrypted.
+            // A TCP address names its transport, or says that it is encrypted.
             Transport::Tcp => write!(out, "{}", self.address),
             transport => write!(out, "{} by {transport}", self.address),
         }
     }
 }
 
-/// When vertices that a run of immediate mode repeats are sent only once.
+/// When repeated vertices of a run of immediate mode are sent only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weld {
     /// When the server is behind.
@@ -99,7 +99,7 @@ pub struct Save {
     pub format: String,
 }
 
-/// Whether the program goes on without its server. Use this if the other options may be invalid.
+/// Whether the program continues without its server. Use this if the other options may be invalid.
 pub fn continues_on_loss() -> bool {
     std::env::var("MGN_ON_LOSS").is_ok_and(|wish| wish == "continue")
 }
@@ -111,7 +111,7 @@ impl Options {
         self.present && wall.is_none_or(|wall| wall.tiles.iter().any(Tile::is_in_program))
     }
 
-    /// Whether servers show a window of the program's.
+    /// Whether servers show a window of the program.
     pub fn shows_wall(&self) -> bool {
         let mut tiles = self.wall.iter().flat_map(|wall| &wall.tiles);
         tiles.any(Tile::is_shown_there)
@@ -199,7 +199,7 @@ impl Options {
     }
 }
 
-/// A window that is shared, and with how many.
+/// The name of a shared window, and the number of its programs.
 fn window(var: &impl Fn(&str) -> Option<String>) -> Result<Option<SharedWindow>, String> {
     const NAME: &str = "MGN_SHARED_WINDOW";
     const CLIENTS: &str = "MGN_WINDOW_CLIENTS";
@@ -226,15 +226,16 @@ fn window(var: &impl Fn(&str) -> Option<String>) -> Result<Option<SharedWindow>,
     }))
 }
 
-/// One stage a line.
+/// Parses a chain: one stage per line.
 fn chain(text: &str) -> Result<Chain, String> {
     let stages = text.lines().map(str::parse).collect::<Result<_, _>>();
     let chain = stages.and_then(Chain::on_client);
     chain.map_err(|e| format!("MGN_CLIENT_CHAIN: {e}"))
 }
 
-/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may
-/// have a file's name a line, and `keys` a server's public key.
+/// Parses the servers. `addresses` has one per line. `transports` has none, one for all servers, or
+/// one per line. Each line of `tokens` may name a file, and each line of `keys` may have a server's
+/// public key.
 pub fn servers(
     addresses: &str,
     transports: &str,

@@ -1,4 +1,4 @@
-//! The rest of the context of a thread that forks, in the child.
+//! Replaces the context of the forking thread in the child.
 
 use crate::blank;
 use crate::context::{Context, Request};
@@ -11,11 +11,12 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::Arc;
 
-/// A context whose commands go nowhere, for the one thread of a forked child that had a context.
+/// A context whose commands are discarded, for the only thread of a forked child, if it had a
+/// context.
 static ORPHAN: AtomicPtr<Context> = AtomicPtr::new(null_mut());
 
-/// Makes the orphan, while memory may be allocated. Done before the first context is created: a
-/// thread has no context to lose before that.
+/// Creates the orphan, while memory may be allocated. Called before the first context is created,
+/// because no thread can lose a context before that.
 pub fn prepare_orphan() {
     if !ORPHAN.load(Ordering::Acquire).is_null() {
         return;
@@ -43,7 +44,7 @@ pub fn prepare_orphan() {
     }
 }
 
-/// Runs in a forked child: what the calling thread goes on drawing is drawn nowhere.
+/// Runs in a forked child: from then on, the calling thread's drawing is discarded.
 unsafe extern "C" fn orphan_current() {
     let orphan = ORPHAN.load(Ordering::Acquire);
     if has_current() && !orphan.is_null() {

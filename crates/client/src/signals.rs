@@ -1,6 +1,6 @@
-//! Threads of ours get none of the program's signals.
+//! Keeps the program's signals away from our threads.
 
-/// All signals blocked in the calling thread until dropped.
+/// Blocks all signals in the calling thread until it is dropped.
 pub struct Signals {
     before: libc::sigset_t,
 }

@@ -1,4 +1,4 @@
-//! Handing frames over.
+//! Hands frames over.
 
 use crate::current::with_current;
 use crate::link::ending;
@@ -11,10 +11,11 @@ use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than
-/// [`IN_FLIGHT`] frames of the surface are under way, or some more invisible ones.
+/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when at most [`IN_FLIGHT`]
+/// frames of the surface are in flight. More are allowed if they are invisible.
 ///
-/// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
+/// Frames of pbuffers count too, so that programs that render off screen can be measured and their
+/// frames saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     wait_for_others(session, surface);
     let (frame, want) = session.next_frame(surface);
@@ -38,8 +39,8 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     });
 }
 
-/// Where swaps of several programs wait for each other, does so. Where their pictures become one,
-/// that is done before each composition instead.
+/// Waits for the other programs if the swaps of several programs are synchronized. If their
+/// pictures are composited, they wait before each composition instead.
 fn wait_for_others(session: &'static Session, surface: &Arc<Surface>) {
     let Some(barrier) = &session.swap_barrier else {
         return;
@@ -84,8 +85,8 @@ fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mu
     }
 }
 
-/// Tells the renderers that a surface is drawn in tiles again, if nothing has needed it whole in
-/// frame `frame`, which ends.
+/// Tells the renderers that a surface is drawn in tiles again, if no command has needed the whole
+/// surface in frame `frame`, which ends.
 ///
 /// # Safety
 /// The encoder can be written to.

@@ -1,9 +1,9 @@
 //! The current context of a thread: one initial-exec TLS word.
 //!
-//! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a
-//! scalar command. An initial-exec word is one load from the library's global offset table and one
-//! from the thread's block. The price is that the library's whole TLS segment must fit the loader's
-//! surplus of static TLS, so it is kept small (`tests/exports.rs` checks that).
+//! `thread_local!` in a shared library calls `__tls_get_addr`, which doubles the cost of a scalar
+//! command. An initial-exec word costs one load from the library's global offset table and one from
+//! the thread's block. In return, the library's whole TLS segment must fit the loader's surplus of
+//! static TLS, so it is kept small (`tests/exports.rs` checks that).
 //!
 //! The word is never null: without a context it points at
 //! [`idle_context`], a context without room whose commands go nowhere.
@@ -13,11 +13,11 @@ use crate::nowhere;
 use mgn_wire::Encoder;
 use std::cell::UnsafeCell;
 
-/// The target of the thread's word without a context: an encoder without room, and memory for a
+/// What the thread's word points at without a context: an encoder without room, and memory for a
 /// state that is not used.
 ///
-/// GLVND gives programs functions that do nothing while no context is current, so entry points do
-/// not run on this. It is there so that one that does finds mapped memory and not a null pointer.
+/// While no context is current, GLVND calls functions that do nothing, so entry points do not run
+/// on this. If one runs nevertheless, it finds mapped memory and not a null pointer.
 #[repr(C)]
 pub struct Idle {
     context: UnsafeCell<IdleContext>,
@@ -34,7 +34,7 @@ unsafe impl Sync for Idle {}
 
 pub static IDLE: Idle = Idle {
     context: UnsafeCell::new(IdleContext {
-        // SAFETY: there is always room nowhere, and nobody reads it.
+        // SAFETY: the hook always returns memory that nobody reads.
         enc: unsafe { Encoder::new(nowhere::refill) },
         rest: [0; size_of::<Context>() - size_of::<Encoder>()],
     }),
@@ -59,7 +59,7 @@ pub fn set_current(context: *mut Context) {
     });
 }
 
-// Miri knows no assembly, and so checks the other one.
+// Miri does not support assembly, so it checks the other implementation.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod word {
     use super::Context;

@@ -1,4 +1,4 @@
-//! glViewport, which programs call when a window gets a new size.
+//! glViewport, which programs call when the size of a window changes.
 
 use crate::current::with_current;
 use crate::entry_points;
@@ -6,7 +6,7 @@ use crate::generated::entries;
 
 use std::ffi::c_void;
 
-/// The entry point called `name`, as the window systems hand it out.
+/// The entry point called `name`, as the window systems return it.
 pub fn lookup(name: &[u8]) -> Option<*const c_void> {
     match name {
         b"glViewport" => Some(viewport as *const c_void),
@@ -14,8 +14,8 @@ pub fn lookup(name: &[u8]) -> Option<*const c_void> {
     }
 }
 
-/// The next draws, and not only those after the next swap, go to a framebuffer of the window's
-/// size.
+/// The next draws already go to a framebuffer of the window's size, not only those after the next
+/// swap.
 unsafe extern "C" fn viewport(x: i32, y: i32, width: i32, height: i32) {
     with_current(|cx| cx.follow_viewport((width.max(0) as u32, height.max(0) as u32)));
     // SAFETY: an entry point without pointers.

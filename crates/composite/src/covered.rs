@@ -8,10 +8,10 @@ use crate::{
     merge, Channel, Depth, Format, Layer, LayerMut, MergeError, Operation, PictureRef, Terms,
 };
 
-/// A rectangle of a picture that is smaller than this share of it is worth its own pieces.
+/// If the rectangle has more than this share of a picture's pixels, the whole picture is merged.
 const WORTH: (usize, usize) = (7, 8);
 
-/// Pixels of background at a time.
+/// Pixels of background that are merged at a time.
 const BARE: usize = 4096;
 
 /// Pixels of a picture, by columns and rows.
@@ -21,7 +21,8 @@ pub struct Rectangle {
     pub rows: Range<usize>,
 }
 
-/// The value of a pixel: its colour, of which as many bytes count as the format has, and its depth.
+/// The value of a pixel: its colour, of which only the bytes that the format has count, and its
+/// depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Pixel {
     pub color: [u8; 16],
@@ -121,8 +122,8 @@ impl Covered {
         );
     }
 
-    /// Finds the rectangle. It is the whole picture where that is nearly so, or where pixels
-    /// outside could not be left out without a difference.
+    /// Finds the rectangle. Returns the whole picture if the rectangle is nearly as large, or if
+    /// the result would change without the pixels outside.
     pub fn find(
         picture: PictureRef<'_>,
         (width, height): (usize, usize),
@@ -173,7 +174,7 @@ impl Covered {
         let rows = first..end.unwrap_or(first) + 1;
         let mut columns = width..0;
         for row in rows.clone() {
-            // Only what is outside so far is looked at.
+            // Only columns that are outside so far are compared.
             let left = 0..columns.start;
             if !is_bare(row, &left) {
                 let found = left.clone().find(|at| !is_bare(row, &(*at..at + 1)));
@@ -224,7 +225,7 @@ impl<'p> Part<'p> {
 }
 
 impl Pixel {
-    /// A pixel that shows nothing: transparent black, as far away as can be.
+    /// A pixel that shows nothing: transparent black, with the largest depth.
     pub fn nothing(format: Format) -> Pixel {
         Pixel {
             color: [0; 16],
@@ -251,8 +252,9 @@ impl Pixel {
         }
     }
 
-    /// Whether layers of this value give the same as one of them, wherever they are in the order
-    /// behind the first. Where colours are added or blended, they must change nothing.
+    /// Whether several layers of this value give the same result as the first one alone, wherever
+    /// the others are in the order. Where colours are added or blended, such layers must change
+    /// nothing.
     fn may_be_merged_once(&self, format: Format, operation: Operation) -> bool {
         match operation {
             Operation::Nearest => true,
@@ -275,7 +277,7 @@ impl Pixel {
 }
 
 /// Some pixels of a picture, from `start` on. Only those in the rectangle `kept` are in memory, row
-/// by row; all that are covered are among them.
+/// by row. They include all covered pixels.
 #[derive(Clone, Debug)]
 pub(crate) struct Sparse<'p> {
     pub layer: Layer<'p>,
@@ -290,14 +292,14 @@ impl<'p> Sparse<'p> {
         (&self.covered.background, self.layer.channel)
     }
 
-    /// Where pixels are in memory.
+    /// Where these pixels are in memory.
     fn places(&self, pixels: &Range<usize>, width: usize) -> Range<usize> {
         let first = self.kept.before(self.start, width);
         let place = |pixel| self.kept.before(pixel, width) - first;
         place(pixels.start)..place(pixels.end)
     }
 
-    /// Pixels that are contiguous in memory.
+    /// These pixels, which must be contiguous in memory.
     pub fn part(&self, pixels: &Range<usize>, width: usize) -> Layer<'p> {
         self.layer.part(&self.places(pixels, width))
     }
@@ -475,9 +477,8 @@ impl Bare {
     }
 }
 
-/// Cuts a stripe of a picture into pieces, each of which is either covered by a layer or not at all
-/// touched by it. Calls `each` with the piece's pixels, in order, and with whether each layer
-/// covers it.
+/// Cuts a stripe of a picture into pieces, so that each layer covers a piece entirely or not at
+/// all. Calls `each` with the piece's pixels, in order, and with whether each layer covers it.
 pub(crate) fn pieces<E>(
     width: usize,
     stripe: Range<usize>,
@@ -489,14 +490,14 @@ pub(crate) fn pieces<E>(
     let mut at = stripe.start;
     while at < stripe.end {
         let (row, column) = (at / width, at % width);
-        // Rows from here on that have the same cuts.
+        // The cuts are the same until this row.
         let next = layers
             .iter()
             .flat_map(|layer| [layer.rows.start, layer.rows.end])
             .filter(|next| *next > row)
             .min();
         let mut end = next.map_or(stripe.end, |next| stripe.end.min(next * width));
-        // Rows that are not whole are a band of their own.
+        // A row of which the stripe has only a part is a band of its own.
         if column != 0 {
             end = end.min((row + 1) * width);
         } else if end - at > width {
@@ -606,7 +607,8 @@ mod tests {
         }
     }
 
-    /// Runs hold exactly the covered pixels, whether all pixels or only these are in memory.
+    /// Runs hold exactly the covered pixels, whether all pixels or only the covered ones are in
+    /// memory.
     #[test]
     fn runs_hold_what_is_covered_and_nothing_else() {
         let (width, height) = (13, 11);

@@ -14,10 +14,10 @@ pub enum Color {
     Rgba32f,
 }
 
-/// The depths of a picture, four bytes a pixel; the smaller one is nearer.
+/// The depths of a picture, four bytes a pixel. A smaller depth is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Depth {
-    /// Whole numbers of 32 bits, as `GL_UNSIGNED_INT` reads a depth buffer of 16, 24 or 32 bits.
+    /// 32-bit integers, as OpenGL reads a depth buffer of 16, 24 or 32 bits with `GL_UNSIGNED_INT`.
     Unorm,
     /// Single-precision floats. A NaN is farther than everything else.
     Float,
@@ -33,8 +33,8 @@ pub struct Format {
 /// How two pixels become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// The first is in front of the second; colours are premultiplied with their alpha (Porter and
-    /// Duff 1984).
+    /// The first is blended in front of the second. Colours are premultiplied with their alpha
+    /// (Porter and Duff 1984).
     Over,
     /// The pixel whose depth is smaller; the first of two with the same depth.
     Nearest,
@@ -47,7 +47,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// In the order of their numbers.
+    /// In the order of the operations' numbers.
     pub(crate) const NAMES: [(Operation, &'static str); 5] = [
         (Operation::Over, "over"),
         (Operation::Nearest, "nearest"),
@@ -120,7 +120,7 @@ impl Format {
 }
 
 impl Color {
-    /// The channel of pictures before and after everything is merged.
+    /// The channels of the members' pictures, and of the final result.
     pub const fn channel(self) -> Channel {
         match self {
             Color::Rgba8 => Channel::U8,
@@ -129,8 +129,8 @@ impl Color {
         }
     }
 
-    /// The channel of pictures between two rounds. Where an operation rounds, it is wider than the
-    /// picture's own, so that the result differs by at most 1 LSB from the exact one in any
+    /// The channels of pictures between two rounds. For operations that round, they are wider than
+    /// the picture's own, so that the result differs by at most 1 LSB from the exact one in any
     /// schedule.
     pub const fn partial(self, operation: Operation) -> Channel {
         match (self, operation) {

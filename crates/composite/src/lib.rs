@@ -1,14 +1,15 @@
 //! Sort-last compositing: many pictures of one view, each with a share of the data, become one.
 //!
-//! The crate has two halves that know nothing of each other, and [`Group`], which puts them
-//! together. [`merge()`] merges pixels of up to any number of pictures in one pass: an
-//! [`Operation`] on pictures of a [`Format`]. A [`Schedule`] says which member of a group sends
-//! which pixels to which other member; its [`Plan`] is data, and [`Member`] executes it as a state
-//! machine without I/O. A [`Group`] is the processes of a job, which send the pieces to each other.
+//! The crate has two halves that know nothing of each other, and [`Group`], which combines them.
+//! [`merge()`] merges pixels of any number of pictures in one pass: it applies an [`Operation`] to
+//! pictures of a [`Format`]. A [`Schedule`] says which member of a group sends which pixels to
+//! which other member; its [`Plan`] is data, and [`Member`] executes it as a state machine without
+//! I/O. A [`Group`] consists of the processes of a job, which send each other pieces, or read each
+//! other's pictures in memory that they share.
 //!
 //! The schedules are those of the field: direct send (Hsu 1993), binary swap (Ma et al. 1994), 2-3
-//! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees, of which a cascade of nodes
-//! with eight inputs is one (the compositor of the VG Cluster).
+//! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees. A cascade of nodes with eight
+//! inputs, such as the compositor of the VG Cluster, is a tree.
 
 mod cost;
 mod covered;
@@ -32,8 +33,9 @@ pub use recipe::{BadRecipe, Recipe};
 pub use schedule::{Schedule, UnknownSchedule};
 pub use visibility::{front_to_back, Brick, Eye, VisibilityError};
 
-/// The exit status of a program that could not composite its pictures with those of others, and has
-/// said why.
+/// The exit status of a program that could not composite its pictures with those of other ranks,
+/// and has printed the reason.
 pub const TOLD: u8 = 76;
-/// The same of one that has lost another without hearing why, and leaves it to the launcher to say.
+/// The exit status of a program that has lost another rank without learning why. The launcher
+/// reports the reason.
 pub const UNTOLD: u8 = 75;

@@ -6,13 +6,15 @@ use std::ops::Range;
 
 use crate::plan::{Inbound, Plan, Share};
 
-/// The next action of the owner of the connections and of the memory, in this order.
+/// An action for the code that owns the connections and the memory. That code performs all actions
+/// in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Send these pixels of what this member has.
+    /// Send these pixels of what this member holds now.
     Send(Piece),
-    /// Merge, in a place of its own, what this member has with the pieces of `round`; it then has
-    /// the result. In the last round the result is the picture itself, in its own format.
+    /// Merge what this member holds with the pieces of `round`, into separate memory. From then on,
+    /// the member holds the result. In the last round, the result is part of the merged picture, in
+    /// the picture's own format.
     Merge {
         round: usize,
         is_last: bool,
@@ -20,15 +22,16 @@ pub enum Event {
     },
     /// Send these pixels of the merged picture.
     Deliver(Piece),
-    /// There is nothing more to do: these pixels of the merged picture are here, and all others
-    /// that were collected.
+    /// Nothing is left to do. This member holds these pixels of the merged picture, and those that
+    /// it has collected.
     Done(Range<usize>),
 }
 
 /// Pixels on their way from one member to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// The round that needs them; after the last round for the merged picture.
+    /// The round that needs the pixels. Pieces of the merged picture have the number after that of
+    /// the last round.
     pub round: usize,
     /// The member that they go to, or that they come from.
     pub other: usize,
@@ -52,7 +55,8 @@ pub struct Misuse {
 pub struct Member {
     plan: Plan,
     round: usize,
-    /// The pieces that each round must still receive, and last those to collect.
+    /// The pieces that each round must still receive. The last list has the pieces of the merged
+    /// picture to collect.
     awaited: Vec<Vec<Piece>>,
     events: VecDeque<Event>,
 }
@@ -89,7 +93,8 @@ impl Member {
     /// A piece has come, maybe for a later round than the present one.
     ///
     /// # Errors
-    /// [`Misuse`] for one that is not awaited, or has come before. Nothing changes then.
+    /// [`Misuse`] if the plan does not expect the piece, or the piece has come before. Then the
+    /// member does not change.
     pub fn received(&mut self, piece: &Piece) -> Result<(), Misuse> {
         let list = self.awaited.get_mut(piece.round);
         let place = list.and_then(|list| Some((list.iter().position(|p| p == piece)?, list)));

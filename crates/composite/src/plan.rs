@@ -1,5 +1,5 @@
 //! What one member of a composition sends, receives and merges, in each round. Plain data: all of
-//! it follows from the schedule, the number of members and the number of pixels.
+//! it follows from the arguments of [`Plan::new`].
 
 use std::ops::Range;
 
@@ -25,20 +25,21 @@ pub enum Delivery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub rounds: Vec<Round>,
-    /// The part of the merged picture that it has after the last round, and the part that it sends.
+    /// The part of the merged picture that the member holds after the last round, and the part that
+    /// it sends to the receiver.
     pub merged: Range<usize>,
     pub deliver: Option<Outbound>,
-    /// The parts of the merged picture that it gets from others.
+    /// The parts of the merged picture that the member gets from others.
     pub collect: Vec<Inbound>,
 }
 
-/// The member sends parts of what it has, and merges the rest with what it receives. A member
-/// without anything to do has empty lists, and keeps what it has.
+/// The member sends parts of the pixels that it holds, and merges the rest with what it receives. A
+/// member without anything to do has empty lists, and keeps its pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     pub sends: Vec<Outbound>,
     pub receives: Vec<Inbound>,
-    /// Together they are what it has afterwards.
+    /// Together, these are the pixels that the member holds afterwards.
     pub merges: Vec<Share>,
 }
 
@@ -52,12 +53,12 @@ pub struct Outbound {
 pub struct Inbound {
     pub from: usize,
     pub pixels: Range<usize>,
-    /// The sender has merged them: they are no longer its own picture.
+    /// Whether the sender has merged them, so that they are not of its own picture.
     pub is_merged: bool,
 }
 
-/// Pixels, and the members whose layers they are merged from, in order. This member itself stands
-/// for what it has.
+/// Pixels, and the members whose layers they are merged from, in order. This member's own layer is
+/// what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub pixels: Range<usize>,
@@ -68,7 +69,7 @@ impl Plan {
     /// The plan of `member`, one of `members`, for a picture of this number of pixels.
     ///
     /// # Panics
-    /// If `member`, or the one that the delivery names, is none of the `members`.
+    /// If `member`, or the member that the delivery names, is not less than `members`.
     pub fn new(
         schedule: Schedule,
         members: usize,
@@ -106,8 +107,8 @@ impl Plan {
         }
     }
 
-    /// The plan of a rank that has no picture, and gets the merged one. To the members, its number
-    /// is the one after their last.
+    /// The plan of a rank that has no picture, and gets the merged one. In the members' plans, its
+    /// number is that of the last member plus 1.
     pub fn watcher(schedule: Schedule, members: usize, pixels: usize) -> Plan {
         let steps = steps(schedule, members, pixels);
         Plan {
@@ -121,10 +122,10 @@ impl Plan {
 
 /// One round.
 struct Step {
-    /// Before and after it.
+    /// The blocks before the round, and after it.
     blocks: Vec<Range<usize>>,
     joined: Vec<Range<usize>>,
-    /// The part that each member has before and after it.
+    /// The part that each member holds before the round, and after it.
     held: Vec<Range<usize>>,
     next: Vec<Range<usize>>,
 }
@@ -148,7 +149,7 @@ fn steps(schedule: Schedule, members: usize, pixels: usize) -> Vec<Step> {
     for joined in schedule.rounds(members) {
         let mut next = held.clone();
         for block in &joined {
-            // A block that is alone this time stays as it is.
+            // A block that joins no other block in this round stays as it is.
             if !blocks.contains(block) {
                 match schedule.concentrates() {
                     true => concentrate(block, pixels, &mut next),
@@ -166,13 +167,13 @@ fn steps(schedule: Schedule, members: usize, pixels: usize) -> Vec<Step> {
     steps
 }
 
-/// The part that each member has after the last round.
+/// The part that each member holds after the last round.
 fn last(steps: &[Step], members: usize, pixels: usize) -> Vec<Range<usize>> {
     let last = steps.last().map(|step| step.next.clone());
     last.unwrap_or_else(|| vec![0..pixels; members])
 }
 
-/// The parts that all members but one have merged.
+/// The parts that all members except `but` have merged.
 fn collect(held: &[Range<usize>], but: Option<usize>) -> Vec<Inbound> {
     let others = held
         .iter()
@@ -198,8 +199,8 @@ fn concentrate(block: &Range<usize>, pixels: usize, held: &mut [Range<usize>]) {
     }
 }
 
-/// The members of the block get pieces of one size. Members with neighbouring pieces get
-/// neighbouring ones, so that they keep most of their pixels.
+/// The members of the block get pieces of the same size, up to alignment. Members that held
+/// neighbouring pieces get neighbouring pieces, so that they keep most of their pixels.
 fn share(block: &Range<usize>, pixels: usize, held: &[Range<usize>], next: &mut [Range<usize>]) {
     let mut members: Vec<usize> = block.clone().collect();
     members.sort_by_key(|member| (held[*member].start, *member));
@@ -242,7 +243,7 @@ fn round(
         })
         .filter(|receive| !receive.pixels.is_empty())
         .collect();
-    // Between two cuts each block has one layer.
+    // Between two cuts, each block contributes one layer.
     let mut cuts: Vec<usize> = everybody()
         .map(|from| overlap(&held[from], &next[member]))
         .filter(|pixels| !pixels.is_empty())

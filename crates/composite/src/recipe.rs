@@ -37,7 +37,7 @@ pub enum BadRecipe {
     Schedule(#[from] crate::UnknownSchedule),
 }
 
-/// The words for operations, and which one.
+/// The words for operations. The first word for an operation is the one that is written.
 const WORDS: [(&str, Operation); 6] = [
     ("depth", Operation::Nearest),
     ("over", Operation::Over),
@@ -48,7 +48,7 @@ const WORDS: [(&str, Operation); 6] = [
 ];
 
 impl Recipe {
-    /// The words for operations, each operation once.
+    /// One word for each operation.
     pub fn words() -> impl Iterator<Item = &'static str> {
         let is_first = |at: &usize| !WORDS[..*at].iter().any(|w| w.1 == WORDS[*at].1);
         (0..WORDS.len()).filter(is_first).map(|at| WORDS[at].0)

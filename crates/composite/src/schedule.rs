@@ -6,20 +6,20 @@ use std::str::FromStr;
 
 /// Which members merge their pixels with each other, round by round.
 ///
-/// In each round, neighbouring blocks of members join to larger blocks, until one is left. In all
-/// but trees the members of a block share its pixels, so that all of them work in every round.
+/// In each round, neighbouring blocks of members join into larger blocks, until one is left. Except
+/// in trees, the members of a block share its pixels, so that all members work in every round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// One round: each member merges its stripe of all pictures.
     DirectSend,
     /// Two blocks join at a time.
     BinarySwap,
-    /// Two or three blocks join at a time, so that none is ever left alone.
+    /// Two or three blocks join at a time, so that no block is ever left alone.
     TwoThreeSwap,
     /// K blocks join at a time; K is at least 2.
     RadixK(usize),
-    /// The first of K members receives all pixels of the others; K is at least 2. With 8 it is a
-    /// cascade of the nodes that hardware compositors have.
+    /// The first of K members receives all pixels of the others; K is at least 2. With K = 8, it is
+    /// a cascade of nodes like those of hardware compositors.
     Tree(usize),
 }
 
@@ -29,7 +29,8 @@ pub enum Schedule {
 pub struct UnknownSchedule(String);
 
 impl Schedule {
-    /// The blocks after each round, for this number of members. One block after the last round.
+    /// The blocks after each round, for this number of members. After the last round, there is one
+    /// block.
     pub(crate) fn rounds(self, members: usize) -> Vec<Vec<Range<usize>>> {
         let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();
         let mut rounds = Vec::new();

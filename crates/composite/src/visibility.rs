@@ -1,13 +1,14 @@
-//! The order of the members by what they occlude, for data that is divided into boxes.
+//! The order of the members from front to back, for data that is divided into boxes.
 //!
-//! Two boxes with a plane between them cannot hide each other both ways: seen from one side of the
-//! plane, nothing behind it is in front of anything before it (Schumacker et al. 1969). All boxes
-//! have faces along the axes, so such a plane is a coordinate that separates them.
+//! If a plane separates two boxes, only the box on the eye's side of the plane can hide parts of
+//! the other (Schumacker et al. 1969). All boxes have faces perpendicular to the axes. So if two
+//! boxes do not overlap, such a plane separates them: a coordinate of one axis.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A box with faces along the axes, which holds data of one rank. A rank may have several.
+/// A box with faces perpendicular to the axes, which holds data of one rank. A rank may have
+/// several bricks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brick {
     pub rank: usize,
@@ -46,9 +47,9 @@ enum Hides {
     Second,
 }
 
-/// The ranks of these bricks from front to back, for [`Terms::order`](crate::Terms::order). Where
-/// several may come next, the lowest does. Ranks without bricks are left out: they have nothing to
-/// show. Takes time that grows with the square of the number of bricks.
+/// The ranks of these bricks from front to back, for [`Terms::order`](crate::Terms::order). If
+/// several ranks may come next, the lowest does. Ranks without bricks are left out: they have
+/// nothing to show. Takes time that grows with the square of the number of bricks.
 ///
 /// # Errors
 /// [`VisibilityError`].
@@ -62,7 +63,7 @@ pub fn front_to_back(eye: Eye, bricks: &[Brick]) -> Result<Vec<usize>, Visibilit
     if !is_seen {
         return Err(VisibilityError::Eye);
     }
-    // Infinite corners are right: data without end.
+    // Infinite corners are allowed: they mean data without end.
     let is_box = |brick: &Brick| (0..3).all(|axis| brick.min[axis] <= brick.max[axis]);
     if let Some(brick) = bricks.iter().position(|brick| !is_box(brick)) {
         return Err(VisibilityError::Corners { brick });
@@ -97,7 +98,7 @@ fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
     for axis in 0..3 {
         let is_before = first.max[axis] <= second.min[axis];
         let hides = if is_before && second.max[axis] <= first.min[axis] {
-            // Both are as thin as a plane, and the same one.
+            // Both bricks have no thickness, and lie in the same plane.
             Hides::Neither
         } else if is_before {
             lower_hides(
@@ -120,7 +121,8 @@ fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
         } else {
             continue;
         };
-        // Each plane between the bricks excludes one way of hiding, and two different ones both.
+        // Each plane between the bricks rules out one direction of hiding. If two planes rule out
+        // both directions, neither brick hides the other.
         found = match found {
             None => Some(hides),
             Some(before) if before == hides => found,
@@ -130,13 +132,14 @@ fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
     found
 }
 
-/// Which of two bricks can hide the other across the planes of an axis between the end of the lower
-/// brick and the start of the upper one.
+/// Which of two bricks can hide the other, if planes across an axis separate them: all those from
+/// the end of the lower brick to the start of the upper one.
 fn lower_hides(eye: Eye, axis: usize, end: f64, start: f64, lower: Hides, upper: Hides) -> Hides {
     match eye {
         Eye::At(place) if place[axis] < end => lower,
         Eye::At(place) if place[axis] > start => upper,
-        // Between the bricks, or on a plane that both touch: each is in another direction.
+        // The eye is between the bricks, or on a plane that both touch. It sees them in different
+        // directions.
         Eye::At(_) => Hides::Neither,
         Eye::Along(direction) if direction[axis] > 0.0 => lower,
         Eye::Along(direction) if direction[axis] < 0.0 => upper,
@@ -144,9 +147,9 @@ fn lower_hides(eye: Eye, axis: usize, end: f64, start: f64, lower: Hides, upper:
     }
 }
 
-/// Numbers in an order in which each comes before those behind it. The next is the smallest of
-/// those that nothing left is in front of. The error holds the numbers on cycles, and between
-/// cycles.
+/// Sorts numbers so that each comes before those behind it. The next number is always the smallest
+/// one that has none of the remaining numbers in front of it. The error holds the numbers on
+/// cycles, and between cycles.
 fn sort(behind: &[Vec<bool>]) -> Result<Vec<usize>, Vec<usize>> {
     let count = behind.len();
     let mut in_front: Vec<usize> = (0..count)
@@ -172,7 +175,7 @@ fn sort(behind: &[Vec<bool>]) -> Result<Vec<usize>, Vec<usize>> {
     }
 }
 
-/// The numbers that are left, without those that have nothing left behind them.
+/// The remaining numbers. Those with no remaining number behind them are removed, again and again.
 fn cyclic(behind: &[Vec<bool>], is_left: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut left: Vec<usize> = (0..behind.len()).filter(|at| is_left(*at)).collect();
     loop {
@@ -193,7 +196,7 @@ mod tests {
         Brick { rank, min, max }
     }
 
-    /// A row of three along x.
+    /// A row of three bricks along x.
     fn row() -> Vec<Brick> {
         [2, 0, 1]
             .map(|rank| {
@@ -212,13 +215,13 @@ mod tests {
         assert_eq!(seen(Eye::At([1.5, 0.5, 0.5])), [1, 0, 2]);
         assert_eq!(seen(Eye::Along([1.0, 0.0, 0.0])), [0, 1, 2]);
         assert_eq!(seen(Eye::Along([-1.0, 0.3, 0.0])), [2, 1, 0]);
-        // Nothing hides anything: by number.
+        // No brick hides another, so the order is by number.
         assert_eq!(seen(Eye::Along([0.0, 0.0, 1.0])), [0, 1, 2]);
     }
 
     #[test]
     fn no_centre_decides() {
-        // The centre of the long brick is nearer than that of the cube, which is in front of it.
+        // The cube is in front of the long brick, but the centre of the long brick is nearer.
         let bricks = [
             brick(0, [-10.0, 0.0, 1.0], [10.0, 1.0, 2.0]),
             brick(1, [8.0, 0.0, 0.0], [9.0, 1.0, 1.0]),
@@ -227,8 +230,8 @@ mod tests {
         assert_eq!(front_to_back(eye, &bricks).unwrap(), [1, 0]);
     }
 
-    /// Follows rays through a grid of bricks that is divided at random: whatever a ray meets first
-    /// comes first in the order.
+    /// Follows rays through a cube that is divided into bricks at random. A ray must meet the
+    /// bricks in their order.
     #[test]
     fn rays_meet_bricks_in_their_order() {
         let mut state = 1_u64;
@@ -295,7 +298,7 @@ mod tests {
         let order = front_to_back(Eye::At([0.0, -10.0, 0.5]), &bricks).unwrap();
         let at = |rank| order.iter().position(|other| *other == rank);
         assert!(at(0) < at(2) && at(1) < at(2), "{order:?}");
-        // A sheet between two of another rank in the same plane.
+        // A sheet between two sheets of another rank in the same plane.
         let sheet = |rank, x: f64| brick(rank, [x, 0.0, 0.0], [x + 1.0, 1.0, 0.0]);
         let sheets = [sheet(0, 0.0), sheet(1, 1.0), sheet(0, 2.0)];
         let seen = front_to_back(Eye::At([5.0, 5.0, 5.0]), &sheets).unwrap();
@@ -307,7 +310,7 @@ mod tests {
         let mut bricks = row();
         bricks[0].rank = 5;
         bricks[1].rank = 5;
-        // Rank 5 has the outer ones, rank 1 that between them.
+        // Rank 5 has the outer bricks, rank 1 the one between them.
         let along = Eye::Along([1.0, 0.0, 0.0]);
         let error = front_to_back(along, &bricks).unwrap_err();
         assert_eq!(error, VisibilityError::Cycle(vec![1, 5]));
@@ -322,7 +325,7 @@ mod tests {
         let overlapping = [brick(0, [0.0; 3], [2.0; 3]), brick(1, [1.0; 3], [3.0; 3])];
         let error = front_to_back(along, &overlapping).unwrap_err();
         assert_eq!(error, VisibilityError::Overlap(0, 1));
-        // Three beams that lie on each other in turn.
+        // Beams that lie on each other.
         let beams = [
             brick(0, [0.0, 0.0, 1.0], [3.0, 1.0, 2.0]),
             brick(1, [2.0, 0.0, 2.0], [3.0, 3.0, 3.0]),

@@ -1,29 +1,29 @@
 //! A clock that agrees with the reference's.
 //!
-//! As in NTP (RFC 5905), the reference's clock is read by exchanges of packets, and from each few
-//! exchanges the one with the shortest round trip counts: its packets have waited least in queues.
-//! A line through the last of these gives offset and drift. The common time follows the line by
-//! running a little faster or slower for a while. Once the clock is settled, it never goes
-//! backwards.
+//! As in NTP (RFC 5905), the reference's clock is read by exchanges of packets. Of every few
+//! exchanges, only the one with the shortest round trip counts, because its packets have waited
+//! least in queues. A line through the last of these points gives offset and drift. The common time
+//! follows the line by running a little faster or slower for a while. Once the clock is settled, it
+//! never goes backwards.
 //!
 //! A tile that becomes the reference keeps its clock and adds no more exchanges: its common time
 //! goes on, and the others follow it.
 
 use std::collections::VecDeque;
 
-/// Exchanges of which the best counts.
+/// Exchanges in a batch. Only the best one counts.
 const BATCH: usize = 8;
 
-/// The best ones that are kept.
+/// How many of these best exchanges are kept.
 const POINTS: usize = 32;
 
-/// Points before drift is believed, and before the clock counts as settled.
+/// The points that are needed to estimate the drift, and for the clock to count as settled.
 const DRIFT_POINTS_MIN: usize = 4;
 
-/// The largest error with which it counts as settled, in ns.
+/// The largest error with which the clock counts as settled, in ns.
 const SETTLED: f64 = 1e6;
 
-/// The time in which an error is made good.
+/// The time in which an error is corrected, in ns.
 const HORIZON: f64 = 0.5e9;
 
 /// The most by which the clock runs faster or slower to correct a small error.
@@ -39,22 +39,22 @@ const DRIFT_MAX: f64 = 1e-3;
 /// Round trips that differ by less than this, in ns, are equally good.
 const EVEN: f64 = 5_000.0;
 
-/// Times are further from zero in no clock.
+/// Exchanges with times further from zero than this are ignored.
 const TIME_MAX: u64 = 1 << 61;
 
 /// An exchange with the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// By the own clock: when the question was sent.
+    /// By the local clock: when the question was sent.
     pub sent: i64,
     /// By the reference's clock: when the question came, and when the answer was sent.
     pub received_there: i64,
     pub sent_there: i64,
-    /// By the own clock: when the answer came.
+    /// By the local clock: when the answer came.
     pub received: i64,
 }
 
-/// The reference's clock at one moment of the own clock.
+/// The offset of the reference's clock at one moment of the local clock.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at: f64,
@@ -62,8 +62,8 @@ struct Point {
     round_trip: f64,
 }
 
-/// How the common time goes on from a moment: with a correction until another one, and then as the
-/// reference's clock does.
+/// How the common time goes on from the moment `local`: at the rate `corrected` until the moment
+/// `until`, and then at `rate`, like the reference's clock.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     local: i64,
@@ -102,7 +102,7 @@ pub struct Clock {
 }
 
 impl Sample {
-    /// None for times that cannot be.
+    /// None for impossible times.
     fn point(&self) -> Option<Point> {
         let there = self.sent_there.checked_sub(self.received_there)?;
         let here = self.received.checked_sub(self.sent)?;
@@ -125,13 +125,13 @@ impl Sample {
 }
 
 impl Clock {
-    /// The common time at a moment of the own clock. None before the first exchange. It can jump
+    /// The common time at a moment of the local clock. None before the first exchange. It can jump
     /// until the clock is settled.
     pub fn common(&self, local: i64) -> Option<i64> {
         self.course.map(|course| course.common(local))
     }
 
-    /// The moment of the own clock at which it is this common time.
+    /// The moment of the local clock that has this common time.
     pub fn local(&self, common: i64) -> Option<i64> {
         self.course.map(|course| course.local(common))
     }
@@ -141,16 +141,17 @@ impl Clock {
         self.is_settled
     }
 
-    /// The most by which the common time can be wrong because of different ways to and from the
-    /// reference: half of the shortest round trip, in ns.
+    /// The most by which the common time can be wrong because the paths to and from the reference
+    /// differ: half of the shortest round trip, in ns.
     pub fn uncertainty(&self) -> Option<i64> {
         let points = self.points.iter().chain(&self.batch);
         let shortest = points.map(|point| point.round_trip).reduce(f64::min);
         shortest.map(|shortest| (shortest / 2.0) as i64)
     }
 
-    /// Takes an exchange into account at a moment of the own clock, which is none before those for
-    /// which the common time was asked. Exchanges with times that cannot be are ignored.
+    /// Takes an exchange into account. `now` is the moment by the local clock; it must not be
+    /// before a moment for which the common time was requested. Exchanges with impossible times are
+    /// ignored.
     pub fn add(&mut self, sample: Sample, now: i64) {
         let Some(point) = sample.point() else {
             return;
@@ -187,7 +188,8 @@ impl Clock {
         self.points.push_back(point);
     }
 
-    /// Offset at a moment, and drift, by least squares: points with longer round trips count less.
+    /// The offset at a moment, the drift, and that moment, by weighted least squares: points with
+    /// longer round trips count less.
     fn line(&self) -> Option<(f64, f64, f64)> {
         let points: Vec<Point> = match self.points.is_empty() {
             true => self.batch.clone(),
@@ -291,7 +293,7 @@ mod tests {
             (local as f64 * (1.0 + self.drift) + self.offset) as i64
         }
 
-        /// Packets take `least`, and one in three up to `most` longer.
+        /// Packets take at least `least`, and one in three takes up to `most` longer.
         fn run(&mut self, exchanges: usize, least: i64, most: i64) {
             let mut last = self.clock.common(self.now);
             for _ in 0..exchanges {
@@ -309,7 +311,7 @@ mod tests {
                 let received_there = self.there(sent + out);
                 let sent_there = self.there(sent + out + 3000);
                 let received = sent + out + 3000 + back;
-                // It is looked at in between, and the answer is found a little late.
+                // The clock is read in between, and the answer is processed a little late.
                 let late = received + self.random.below(1_000_000) as i64;
                 let was_settled = self.clock.is_settled();
                 for now in [sent, received, late] {
@@ -354,7 +356,7 @@ mod tests {
                 "{offset} {drift}: {}",
                 world.error()
             );
-            // It stays right for a second without any packets.
+            // The common time stays right for a second without any packets.
             world.now += 1_000_000_000;
             assert!(
                 world.error().abs() < 20_000,
@@ -382,14 +384,14 @@ mod tests {
         }
     }
 
-    /// If the reference is silent, a correction ends when it has done its work.
+    /// If the reference is silent, a correction ends when the error is corrected.
     #[test]
     fn corrections_end() {
         for jump in [-4e6, 4e6, -3e8] {
             let mut world = World::new(0.0, 30e-6);
             world.run(400, 20_000, 40_000);
             world.offset += jump;
-            // The points before it count for a while, and then a correction is under way.
+            // The points from before the jump count for a while. Then a correction is under way.
             world.run(280, 20_000, 40_000);
             for _ in 0..60 {
                 world.now += 1_000_000_000;

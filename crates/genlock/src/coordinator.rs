@@ -2,40 +2,44 @@
 
 use crate::{Clock, Fields, Sample, Timing, Vblanks};
 
-/// The time between two questions to a tile, in ns: until its clock is known, and afterwards.
+/// The time between two questions to a tile, in ns: `ASK_FIRST` until its clock is known, then
+/// `ASK_LATER`.
 const ASK_FIRST: i64 = 10_000_000;
 const ASK_LATER: i64 = 40_000_000;
-/// Questions to a tile that it has not answered. A server that is stopped gets no more, so that it
-/// never holds up those who ask.
+/// A tile with this many unanswered questions gets no more, so a server that is stopped never holds
+/// up the caller.
 const UNANSWERED_MAX: u32 = 4;
 /// A display whose last vertical blank is older, in ns, has stopped.
 const STOPPED_AFTER: i64 = 2_000_000_000;
-/// How far in the future it may be, in ns: clocks are not known exactly.
+/// How far in the future a display's last vertical blank may be, in ns: clocks are not known
+/// exactly.
 const AHEAD_MAX: i64 = 100_000_000;
-/// Vertical blanks that pass before the period of a display is believed.
+/// The period of a display is estimated over at least this many vertical blanks.
 const PERIODS_MIN: u64 = 20;
 /// The bounds of a display's period, in ns. X servers report one vertical blank a second for a
 /// screen that is off.
 const PERIOD_RANGE: (f64, f64) = (1e6, 1e8);
-/// After this number of reports in a row that do not fit its period, the display has another mode.
+/// After this many consecutive reports that do not fit its period, a display has another mode.
 const ODD_MAX: u32 = 5;
-/// A tile shows a frame at the vertical blank after that of the frame before, even if this is not
-/// the nearest one, but not if it is further away than this part of a period.
+/// A tile shows a frame at the vertical blank after that of the last frame, even if another one is
+/// nearer to the planned time. It does not if that vertical blank is later than the planned time by
+/// more than this part of a period.
 const NEXT_WITHIN: f64 = 0.75;
-/// What is added to the time that a frame takes to a tile's display, in ns.
+/// The margin that is added to the time that a frame takes to the tiles, in ns.
 const MARGIN: i64 = 2_000_000;
 /// No frame is planned further ahead, in ns.
 const LEAD_MAX: i64 = 250_000_000;
-/// The time in which the estimate of this time falls by half if frames take less, in ns.
+/// The estimate of the time that a frame takes halves in this time, in ns, unless a frame takes
+/// longer.
 const HALF_LIFE: f64 = 5e8;
 
 /// Decides at which vertical blank of its own display each tile shows a frame.
 ///
-/// Common time is the caller's: by its clock, in ns. The caller asks each tile's server for its
+/// Common time is the time of the caller's clock, in ns. The caller asks each tile's server for its
 /// clock and for the last vertical blank of its display, again and again. The displays are not
-/// steered. The first tile whose display is known is the reference: a frame is shown at one of its
-/// vertical blanks, and by each other tile at that vertical blank of its own display which is
-/// nearest.
+/// steered. The first tile whose display is known is the reference. It shows a frame at one of its
+/// vertical blanks, and each other tile shows the frame at the nearest vertical blank of its own
+/// display.
 #[derive(Debug)]
 pub struct Coordinator {
     tiles: Vec<Tile>,
@@ -52,9 +56,9 @@ struct Tile {
     clock: Clock,
     display: Display,
     late: u32,
-    /// When the tile was told to show a frame that it has not reported.
+    /// When the tile was told to show a frame, if it has not reported the frame yet.
     told: Option<i64>,
-    /// How long a frame took from there until the tile reported it, and when that was.
+    /// How long a slow frame took from `told` until the tile reported it, and when it was reported.
     lead: (f64, i64),
     /// The vertical blank of the last frame.
     last: Option<u64>,
@@ -91,7 +95,7 @@ impl Coordinator {
         }
     }
 
-    /// A tile has another server, or none: nothing is known of it.
+    /// Forgets what is known of a tile, because it has another server, or none.
     pub fn forget(&mut self, tile: usize) {
         self.tiles[tile] = Tile::new(self.tiles[tile].has_display);
         self.last = None;
@@ -129,10 +133,10 @@ impl Coordinator {
         self.asked.saturating_add(interval)
     }
 
-    /// The server of a tile has answered: with the times of an exchange, where `sent` and
-    /// `received` are by the caller's clock and the other two by the server's; with the last
-    /// vertical blank that it knows, its number and its time by the server's clock; and with the
-    /// number of frames that were late. Values that cannot be are ignored.
+    /// Takes an answer of a tile's server. Of the exchange's `times`, `sent` and `received` are by
+    /// the caller's clock, and the other two by the server's. `vblank` is the last vertical blank
+    /// that the server knows: its number, and its time by the server's clock. `late` is the number
+    /// of frames that were late. Impossible values are ignored.
     pub fn answer(&mut self, tile: usize, times: Sample, vblank: Option<(u64, i64)>, late: u32) {
         let tile = &mut self.tiles[tile];
         tile.unanswered = tile.unanswered.saturating_sub(1);
@@ -143,16 +147,16 @@ impl Coordinator {
         }
     }
 
-    /// The moment before which no further frame is to be shown: the middle between two vertical
-    /// blanks, before that at which the last frame appears.
+    /// The moment before which no further frame is to be planned: half a period before the vertical
+    /// blank at which the last frame appears.
     pub fn ready_at(&self) -> i64 {
         self.last.map_or(i64::MIN, |(time, period)| {
             time.saturating_sub((period / 2.0) as i64)
         })
     }
 
-    /// A frame is handed to tiles now. Returns the vertical blank of its own display at which each
-    /// of them shows it; none for those that show it as soon as they can.
+    /// Plans a frame that is handed to tiles now. Returns for each tile the vertical blank of its
+    /// own display at which it shows the frame; none: it shows the frame as soon as it can.
     pub fn plan(&mut self, tiles: &[usize], now: i64) -> Vec<Option<u64>> {
         let displays = tiles.iter().filter(|tile| self.tiles[**tile].has_display);
         let lead = displays.map(|tile| self.tiles[*tile].lead_at(now));
@@ -167,7 +171,7 @@ impl Coordinator {
         let earliest = self.last.map_or(i64::MIN, |(time, period)| {
             time.saturating_add((period / 2.0) as i64)
         });
-        // If the reference has changed, an earlier plan does not bind for long.
+        // The last plan may be for another reference. It delays this frame by at most `LEAD_MAX`.
         let latest = now.saturating_add(LEAD_MAX);
         let earliest = earliest.min(latest);
         let number = timing.first_after(earliest.max(now.saturating_add(lead)), Fields::Mono);
@@ -216,7 +220,7 @@ impl Tile {
         }
     }
 
-    /// The vertical blanks of its display, in common time.
+    /// The vertical blanks of the tile's display, in common time.
     fn timing(&self, now: i64) -> Option<Timing> {
         if !self.clock.is_settled() {
             return None;
@@ -241,14 +245,14 @@ impl Tile {
         lead * (-age / HALF_LIFE).exp2()
     }
 
-    /// The vertical blank of its display that is nearest to a common time. If the last frame has
-    /// that one, it is the next one, or the same if the next one is too far away: then this frame
-    /// takes the place of the one before.
+    /// The vertical blank of the tile's display that is nearest to a common time. If the last frame
+    /// has taken it, this frame gets the next one. If the next one is too far away, this frame gets
+    /// the same one as the last frame, and replaces it.
     fn nearest(&mut self, time: i64, now: i64) -> Option<u64> {
         let timing = self.timing(now)?;
         let nearest = timing.nearest(time);
         let number = match self.last {
-            // Otherwise, the numbers began anew.
+            // If the last number is much larger, the display's numbers began anew.
             Some(last) if last >= nearest && last - nearest <= 2 => {
                 let next = last.saturating_add(1);
                 let away = timing.time_of(next).saturating_sub(time) as f64;
@@ -313,12 +317,12 @@ impl Display {
         }
     }
 
-    /// A vertical blank, when it was, and the period.
+    /// The number and the time of a vertical blank, and the period.
     fn last(&self) -> Option<(u64, i64, f64)> {
         let vblanks = self.vblanks.as_ref()?;
         let (number, time) = self.newest?;
         let last = vblanks.last()?;
-        // An estimate that ignores a report stays at an earlier vertical blank.
+        // If the estimate has ignored the newest report, its last vertical blank is an earlier one.
         let count = time.saturating_sub(last) as f64 / vblanks.period();
         let number = number.checked_add_signed(-(count.round() as i64))?;
         Some((number, last, vblanks.period()))
@@ -456,8 +460,8 @@ mod tests {
         }
     }
 
-    /// Displays that are slower than the reference show some frames in place of the one before, and
-    /// none out of order.
+    /// On displays that are slower than the reference, some frames replace the frame before, and
+    /// none appears out of order.
     #[test]
     fn slower_displays_skip_frames() {
         for periods in [
@@ -484,7 +488,7 @@ mod tests {
     fn a_display_may_change_its_mode() {
         let mut wall = Wall::new(&[16_666_667; 2]);
         wall.pass(2_000_000_000);
-        // Off: a vertical blank a second.
+        // The screen is off: one vertical blank a second.
         wall.worlds[0].period = 1_000_000_000;
         wall.pass(12_000_000_000);
         assert_eq!(wall.frame()[0], None);
@@ -550,7 +554,7 @@ mod tests {
         wall.pass(40_000_000);
         let time = wall.frame()[0].unwrap();
         assert!(time > wall.now + 40_000_000, "{}", time - wall.now);
-        // A tile that takes very long does not stop the others for as long.
+        // A tile that takes very long does not delay the others as long.
         wall.coordinator.plan(&[0, 1], wall.now);
         wall.coordinator.shown(1, wall.now + 60_000_000_000);
         wall.pass(1_000_000_000);

@@ -1,8 +1,8 @@
 //! Software genlock: several tiles show each frame at nearly the same moment.
 //!
 //! [`Coordinator`] is for tiles whose displays are not steered. One process asks all servers for
-//! their clocks and vertical blanks, and tells each tile at which of its own vertical blanks it
-//! shows a frame.
+//! their clocks and vertical blanks, and tells each tile at which of its own vertical blanks to
+//! show a frame.
 //!
 //! The other parts are for displays that can be steered; no program uses them yet. One tile is the
 //! *reference*. The others compare their clocks with its clock ([`Clock`]), so that
@@ -11,15 +11,16 @@
 //! steer their displays until these refresh at the same moments ([`PhaseLock`]). A display that
 //! cannot be steered only reports its phase error.
 //!
-//! For each frame, every tile brings to a barrier the number of the first vertical blank at which
-//! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
-//! frame is shown by all tiles at the same vertical blank, or by none.
+//! For each frame, every tile passes to a barrier the number of the first vertical blank at which
+//! it can show the frame ([`Timing::first_after`]). All tiles swap at the largest of these numbers,
+//! so either all show the frame at the same vertical blank, or none does.
 //!
-//! If the reference is lost, the next tile becomes the reference: with its [`Clock`], to which it
-//! adds no more exchanges, and with the last [`Timing`] that it knows. So time and numbers go on.
+//! If the reference is lost, the next tile becomes the reference. It keeps its [`Clock`], to which
+//! it adds no more exchanges, and the last [`Timing`] that it knows. So the common time and the
+//! numbers of the vertical blanks continue.
 //!
-//! Nothing here does I/O. Times are in nanoseconds, counted from any moment. They are exact for 104
-//! days from it (2^53 ns), and then lose precision.
+//! Nothing here does I/O. Times are in nanoseconds, counted from an arbitrary moment. They are
+//! exact for 104 days after that moment (2^53 ns), and then lose precision.
 #![forbid(unsafe_code)]
 
 mod clock;

@@ -1,6 +1,6 @@
 //! Steers a display until it refreshes in step with the reference's.
 
-/// The time in which most of a phase error is made good, in ns.
+/// The time in which most of a phase error is corrected, in ns.
 const TIME: f64 = 1e9;
 
 /// The integral's gain for critical damping.
@@ -14,7 +14,7 @@ pub struct PhaseLock {
     /// The sum of errors over time, in ns^2.
     sum: f64,
     factor: f64,
-    /// Small errors one after the other.
+    /// How many consecutive errors were small.
     small: u32,
 }
 
@@ -40,7 +40,7 @@ impl PhaseLock {
     }
 
     /// The display refreshes `error` ns later than the reference, as seen `passed` ns after the
-    /// last call. Gives the factor for the period of the display's mode.
+    /// last call. Returns the factor for the period of the display's mode.
     pub fn steer(&mut self, error: i64, passed: i64) -> f64 {
         self.small = match error.unsigned_abs() < SMALL_ERROR.unsigned_abs() {
             true => self.small.saturating_add(1),
@@ -50,7 +50,7 @@ impl PhaseLock {
         let sum = self.sum + error * passed;
         let wanted = error / TIME + INTEGRAL * sum;
         let change = wanted.clamp(-self.reach, self.reach);
-        // While all is done that can be done, the sum must not grow on.
+        // While the change is at its limit, the sum must not grow any more.
         if change == wanted {
             self.sum = sum;
         }
@@ -75,7 +75,7 @@ impl PhaseLock {
 mod tests {
     use super::*;
 
-    /// Displays that begin anywhere, and are up to 0.1 % faster or slower, come into step.
+    /// Displays that begin at any phase, and are up to 0.1 % faster or slower, come into step.
     #[test]
     fn displays_come_into_step() {
         let period = 16_666_667.0;

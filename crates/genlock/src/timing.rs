@@ -7,8 +7,9 @@ use crate::Vblanks;
 pub enum Fields {
     #[default]
     Mono,
-    /// A frame begins at an even vertical blank: with the left eye's picture, if the reference's
-    /// numbers are even for it. Displays that show the other eye at that moment are not noticed.
+    /// A frame begins at an even vertical blank. If the reference's numbers are even for the left
+    /// eye's picture, the frame begins with that picture. Displays that show the other eye at that
+    /// moment are not detected.
     Stereo,
 }
 
@@ -16,7 +17,7 @@ pub enum Fields {
 /// since its display drifts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// A vertical blank, and when it is.
+    /// A vertical blank, and its time.
     pub number: u64,
     pub time: i64,
     /// In ns; positive.
@@ -24,8 +25,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The reference's announcement, after an earlier one if there was one. None before its display
-    /// has refreshed.
+    /// The reference's announcement. It continues the numbers of an earlier one, if there was one.
+    /// None until the display has refreshed.
     pub fn of_reference(vblanks: &Vblanks, before: Option<&Timing>) -> Option<Timing> {
         let time = vblanks.last()?;
         let number = before.map_or(0, |before| before.nearest(time));
@@ -68,14 +69,15 @@ impl Timing {
     }
 
     /// When to hand a frame to the display so that it appears at this vertical blank, if all
-    /// displays refresh in step: half a period before, when the earlier refresh is over for all.
+    /// displays refresh in step: half a period before, when all displays have finished the earlier
+    /// refresh.
     pub fn hand_over(&self, number: u64) -> i64 {
         self.time_of(number)
             .saturating_sub((self.period / 2.0) as i64)
     }
 
-    /// How much later than the reference a display refreshes that does so at this common time, in
-    /// ns; negative: earlier.
+    /// How much later than the reference a display refreshes, in ns; negative: earlier. `time` is
+    /// the common time at which the display refreshes.
     pub fn phase_error(&self, time: i64) -> i64 {
         time.saturating_sub(self.time_of(self.nearest(time)))
     }

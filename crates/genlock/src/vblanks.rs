@@ -1,17 +1,17 @@
 //! Estimates when a display refreshes, from times that are measured a little late, and of which
 //! some are missing.
 
-/// How much of a difference from the prediction is believed at once. The filter of this kind
-/// (alpha-beta) with this gain averages over about ten refreshes.
+/// The gain of an alpha-beta filter: the part of a difference from the prediction by which the
+/// phase is corrected at once. With this gain, the filter averages over about ten refreshes.
 const ALPHA: f64 = 0.15;
 
-/// The same for the period.
+/// The gain of the filter for the period.
 const BETA: f64 = ALPHA * ALPHA / 2.0;
 
-/// A time that is further off, as a part of the period, is ignored.
+/// A time that differs more than this from the prediction, as a part of the period, is ignored.
 const FAR: f64 = 0.25;
 
-/// After this number of these in a row, the display has been restarted.
+/// After this many ignored times in a row, the display has been restarted.
 const FAR_MAX: u32 = 5;
 
 /// Predicts the vertical blanks of one display.
@@ -60,7 +60,7 @@ impl Vblanks {
         }
         self.far = 0;
         self.seen += 1;
-        // The first ones count more.
+        // The first times have larger gains.
         let gain = (2.0 / self.seen as f64).clamp(ALPHA, 0.7);
         let slower = (1.0 / self.seen as f64).clamp(BETA, 0.5);
         self.last = Some(expected + gain * residual);
@@ -99,7 +99,7 @@ mod tests {
             if random.below(20) == 0 {
                 continue;
             }
-            // A time is never taken early.
+            // Times are measured late, never early.
             let late = random.below(100_000) as f64;
             vblanks.observe((time + late) as i64);
             if n > 600 {

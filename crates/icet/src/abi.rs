@@ -130,7 +130,7 @@ pub(crate) mod param {
     pub(crate) const COLLECT_IMAGES: Enum = 0x146;
     pub(crate) const RENDER_EMPTY_IMAGES: Enum = 0x147;
 
-    /// How many there are.
+    /// The numbers of all parameters are smaller.
     pub(crate) const COUNT: Enum = 0x200;
 }
 
@@ -168,7 +168,8 @@ pub(crate) struct ImageHandle {
     pub(crate) number: *mut c_void,
 }
 
-/// Draws the program's share of the data. An exception may leave it, and passes through.
+/// Draws the program's share of the data. An exception may leave it, and passes through this
+/// library.
 pub(crate) type DrawCallback = unsafe extern "C-unwind" fn(
     projection: *const f64,
     modelview: *const f64,

@@ -7,13 +7,14 @@ use crate::diagnostics::{call, Problem};
 use crate::pixels::Area;
 use crate::state::Value;
 
-/// Of 4 by 4, column by column.
+/// A matrix of 4 by 4 numbers, column by column.
 pub(crate) type Matrix = [f64; 16];
 
-/// The corners of many more are not looked at in pairs.
+/// With more pairs of corners on different sides of the near plane than this, the data may be
+/// anywhere.
 const PAIRS_MAX: usize = 1 << 14;
 
-/// Coordinates of more vertices than this are a mistake.
+/// More vertices than this are an error.
 const VERTICES_MAX: usize = 1 << 24;
 
 #[no_mangle]
@@ -59,11 +60,11 @@ fn set(coordinates: Vec<f64>) {
     });
 }
 
-/// `count` vertices of `size` coordinates each, `stride` bytes apart; 0: without gaps. None: the
-/// data can be anywhere.
+/// `count` vertices of `size` coordinates each, `stride` bytes apart; 0: without gaps. Without
+/// vertices, the data can be anywhere.
 ///
 /// # Safety
-/// They are there.
+/// `pointer` is null, or these vertices can be read there.
 #[no_mangle]
 pub unsafe extern "C" fn icetBoundingVertices(
     size: i32,
@@ -135,7 +136,8 @@ pub(crate) struct Covered {
     pub(crate) far: f64,
 }
 
-/// Where the bounds appear in a display. No bounds, or ones that no number says, may be anywhere.
+/// Where the bounds appear in a display. Data without bounds, or with bounds that are not finite,
+/// may be anywhere.
 pub(crate) fn covered(
     bounds: &[f64],
     projection: &Matrix,
@@ -198,7 +200,7 @@ pub(crate) fn covered(
     let pixels = |axis: usize, start: i32, length: i32| {
         let (least, most) = along(axis);
         let at = |ndc: f64| (ndc + 1.0) / 2.0 * f64::from(length) + f64::from(start);
-        // Conversions stop at the largest and smallest numbers.
+        // Conversions to integers saturate.
         let (from, to) = (at(least).floor() as i32, at(most).ceil() as i32);
         (from, to.saturating_sub(from))
     };
@@ -212,7 +214,7 @@ pub(crate) fn covered(
     }
 }
 
-/// The projection for a part of the display alone.
+/// The projection for only a part of the display.
 pub(crate) fn project_part(projection: &Matrix, display: Area, part: Area) -> Matrix {
     let along = |start: i32, length: i32, part_start: i32, part_length: i32| {
         let [start, length, part_start, part_length] =
@@ -290,7 +292,7 @@ mod tests {
         let beam = cube([0.5, 1.0], [0.0, 0.5], [-10.0, 5.0]);
         let found = covered(&beam, &frustum, &SAME, display);
         assert_eq!(found.area, Area::new(52, 50, 48, 25));
-        // Around the eye.
+        // A cube around the eye.
         let around = cube([-1.0, 1.0], [-1.0, 1.0], [-2.0, 2.0]);
         assert_eq!(covered(&around, &frustum, &SAME, display).area, display);
     }

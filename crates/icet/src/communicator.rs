@@ -1,4 +1,4 @@
-//! The program's communicator, and how its processes find each other by it.
+//! The program's communicator, through which its processes find each other.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -13,19 +13,19 @@ use zeroize::Zeroizing;
 use crate::abi::{Communicator, Enum, BYTE, INT};
 use crate::diagnostics::Problem;
 
-/// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` gives other seconds: some
-/// draw for minutes.
+/// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` gives another number of
+/// seconds. Some programs draw for minutes.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The processes of a context: a communicator of its own.
+/// The processes of a context, with its own duplicate of the program's communicator.
 pub(crate) struct Processes {
     communicator: *mut Communicator,
     rank: usize,
     size: usize,
 }
 
-// SAFETY: it is used by whichever thread holds the registry's lock, one at a time; IceT asks for no
-// more of programs with threads.
+// SAFETY: one thread at a time uses it: the one that holds the registry's lock, or the one that
+// drops it. IceT asks for no more of programs with threads.
 unsafe impl Send for Processes {}
 
 /// The processes, joined.
@@ -38,21 +38,22 @@ pub(crate) struct Members {
 struct Greeting {
     /// Tells processes apart.
     nonce: [u8; 16],
-    /// Rank 0's is that of the job.
+    /// That of rank 0 becomes the job's.
     secret: Zeroizing<String>,
     host: String,
     /// How many jobs this process has had.
     jobs: u32,
 }
 
-/// Bytes of a greeting: text is followed by zeros. All releases send as many, because processes
-/// gather greetings before they know of each other.
+/// Bytes of a greeting, in which text is padded with zeros. The number is the same in all releases,
+/// because processes gather greetings before they know each other's release.
 const GREETING: usize = RELEASE_ROOM + 16 + SECRET + HOST + 4;
 const RELEASE_ROOM: usize = 32;
 const SECRET: usize = 512;
 const HOST: usize = 224;
 
-// Greetings of other releases may have other contents.
+// The rest of a greeting may differ between releases, so the release must fit, with a zero at its
+// end.
 const _: () = assert!(RELEASE.len() < RELEASE_ROOM);
 
 impl Processes {
@@ -98,10 +99,10 @@ impl Processes {
         self.size
     }
 
-    /// One number of each process. All of them call this.
+    /// Gathers a number from each process. All processes call this.
     pub(crate) fn gather(&self, mine: i32) -> Result<Vec<i32>, Problem> {
         let mut all = vec![0; self.size];
-        // SAFETY: an int is read, and room for one of each process is there.
+        // SAFETY: `mine` is an int, and `all` has room for one of each process.
         unsafe { self.allgather((&raw const mine).cast(), 1, INT, all.as_mut_ptr().cast()) }?;
         Ok(all)
     }
@@ -115,7 +116,7 @@ impl Processes {
         kind: Enum,
         all: *mut c_void,
     ) -> Result<(), Problem> {
-        // SAFETY: it is valid until it is dropped.
+        // SAFETY: the communicator is valid until `self` is dropped.
         let functions = unsafe { &*self.communicator };
         let allgather = functions
             .allgather
@@ -125,7 +126,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Joins the processes. All of them call this.
+    /// Joins the processes. All processes call this.
     pub(crate) fn join(&self) -> Result<Members, Problem> {
         let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = Greeting {
@@ -139,7 +140,7 @@ impl Processes {
         };
         let bytes = mine.to_bytes()?;
         let mut all = Zeroizing::new(vec![0_u8; GREETING * self.size]);
-        // SAFETY: the bytes of a greeting are there, and room for one of each process.
+        // SAFETY: `bytes` is a greeting, and `all` has room for one of each process.
         unsafe {
             self.allgather(
                 bytes.as_ptr().cast(),
@@ -161,7 +162,7 @@ impl Processes {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        // SAFETY: it is valid until here, and its end ends it.
+        // SAFETY: the communicator is valid until `destroy` ends it here.
         unsafe {
             if let Some(destroy) = (*self.communicator).destroy {
                 destroy(self.communicator);
@@ -173,7 +174,8 @@ impl Drop for Processes {
 /// The jobs that this process is in. Contexts of the same processes share one.
 struct Jobs {
     nonce: Option<[u8; 16]>,
-    /// By the processes, in their order. Never freed: groups borrow them, and a process has few.
+    /// The jobs, by the nonces of their processes in the order of the ranks. They are never freed,
+    /// because groups borrow them, and a process has few.
     open: Option<HashMap<Vec<[u8; 16]>, Joined>>,
     joined: u32,
 }
@@ -226,7 +228,8 @@ impl Jobs {
 
 impl Greeting {
     fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, Problem> {
-        // As long as it will be, so that no copy of the secret is left where it was shorter.
+        // Allocated at its full length, so that growing leaves no copy of the secret in freed
+        // memory.
         let mut bytes = Zeroizing::new(Vec::with_capacity(GREETING));
         bytes.extend(RELEASE.as_bytes());
         bytes.resize(RELEASE_ROOM, 0);
@@ -271,7 +274,7 @@ impl Greeting {
     }
 }
 
-/// A process says what this one does not understand, or that it is of another release.
+/// The error for a process of another release, or whose greeting this one does not understand.
 fn other_release(rank: usize, release: Option<&str>) -> Problem {
     let release = release.and_then(release_name);
     Problem::Operation(format!(
@@ -315,7 +318,8 @@ mod tests {
         let mut wrong = bytes;
         wrong[RELEASE_ROOM + 16] = 0xFF;
         assert!(Greeting::from_bytes(1, &wrong).is_err());
-        // Greetings of other releases, and of those in which they began with the nonce.
+        // Greetings of other releases: one that names itself, and one whose greetings began with
+        // the nonce.
         for (release, named) in [
             (&b"Manganese 0.0.7"[..], "Manganese 0.0.7"),
             (&[7; 16], "another"),

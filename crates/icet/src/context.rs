@@ -18,20 +18,21 @@ pub(crate) struct Registry {
     contexts: HashMap<usize, Context>,
     /// 0: none.
     current: usize,
-    /// Contexts and images that there have been.
+    /// How many contexts and images have been made.
     numbers: usize,
 }
 
 pub(crate) struct Context {
     pub(crate) state: State,
     pub(crate) processes: Processes,
-    /// None until the first frame. An error ends compositing: the others are somewhere else.
+    /// None until the first frame. After an error, the context composites no more, because the
+    /// other processes may be at another point.
     pub(crate) members: Option<Result<Members, String>>,
     /// The image that the program draws into.
     pub(crate) drawn: Numbered,
-    /// It lies in the group's memory.
+    /// Whether this image lies in the group's memory.
     pub(crate) is_lent: bool,
-    /// The image that it gets.
+    /// The image that the program gets.
     pub(crate) result: Numbered,
     /// The timers that run, and when each was started.
     pub(crate) timers: HashMap<Enum, f64>,
@@ -64,7 +65,7 @@ impl Registry {
     }
 
     /// # Errors
-    /// [`Problem::Operation`] where the program has none.
+    /// [`Problem::Operation`] if no context is current.
     pub(crate) fn current(&mut self) -> Result<&mut Context, Problem> {
         let current = self.current;
         self.contexts.get_mut(&current).ok_or_else(|| {
@@ -82,7 +83,7 @@ impl Registry {
             .ok_or_else(|| Problem::Value("There is no such context.".into()))
     }
 
-    /// The image that the program calls by this number.
+    /// The image that the program knows by this number.
     pub(crate) fn image(&mut self, number: usize) -> Result<&mut Image, Problem> {
         let mut images = self
             .contexts
@@ -94,7 +95,7 @@ impl Registry {
         })
     }
 
-    /// Where errors are printed.
+    /// Which messages the current context prints, and on which processes.
     pub(crate) fn listening(&self) -> Listening {
         match self.contexts.get(&self.current) {
             Some(context) => Listening {
@@ -110,12 +111,12 @@ impl Registry {
 
     fn number(&mut self) -> usize {
         self.numbers += 1;
-        // Whatever takes it for an address ends there, instead of finding something.
+        // Code that takes the number for an address crashes there, instead of finding something.
         self.numbers << 4
     }
 }
 
-/// All processes of the communicator call this. Gives the new context, which is current then, or
+/// All processes of the communicator call this. Returns the new context, which becomes current, or
 /// null.
 ///
 /// # Safety
@@ -149,7 +150,7 @@ pub unsafe extern "C" fn icetCreateContext(communicator: *mut Communicator) -> C
     number as ContextHandle
 }
 
-/// Lets `mgn run` know that the program has got this library.
+/// Lets `mgn run` know that the program has loaded this library.
 fn mark() {
     let folder = std::env::var_os("MGN_RUN_DIR").filter(|folder| !folder.is_empty());
     if let Some(folder) = folder {
@@ -163,7 +164,7 @@ pub extern "C" fn icetGetContext() -> ContextHandle {
     call(0, |registry| Ok(registry.current)) as ContextHandle
 }
 
-/// Null: no context is current.
+/// With null, no context is current afterwards.
 #[no_mangle]
 pub extern "C" fn icetSetContext(context: ContextHandle) {
     let number = context as usize;
@@ -187,7 +188,7 @@ pub extern "C" fn icetDestroyContext(context: ContextHandle) {
             .pointer(param::RENDER_LAYER_DESTRUCTOR))
     });
     if destructor != 0 {
-        // The rendering layer frees what is its own in the current context.
+        // The rendering layer frees its own objects in the current context.
         let before = icetGetContext();
         icetSetContext(context);
         // SAFETY: a rendering layer puts a function there that frees what it has made, or nothing.
@@ -203,7 +204,7 @@ pub extern "C" fn icetDestroyContext(context: ContextHandle) {
         }
         Ok(ended)
     });
-    // Outside of the lock: the communicator's end is the program's code.
+    // Outside of the lock, because this calls the program's code that destroys the communicator.
     drop(ended);
 }
 

@@ -1,4 +1,4 @@
-//! Errors, as IceT tells them: a line on stderr, and a number that the program may ask for.
+//! Errors, reported as IceT does: a line on stderr, and a number that the program may ask for.
 
 use std::ffi::{c_char, c_int, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -12,7 +12,7 @@ use crate::abi::{
 };
 use crate::context::Registry;
 
-/// Why a call did not do what it was asked for.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
     #[error("{0}")]
@@ -54,10 +54,10 @@ pub(crate) struct Listening {
     pub(crate) rank: Option<usize>,
 }
 
-/// Notes an error, and prints it if the program wants to know.
+/// Keeps an error for `icetGetError`, and prints it if the diagnostic level includes it.
 pub(crate) fn raise(listening: Listening, number: Enum, level: u32, text: &str) {
     let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
-    // A more severe one has fewer bits.
+    // A more severe level has fewer bits, so it is smaller.
     if first.0 == NO_ERROR || level < first.1 {
         *first = (number, level);
     }
@@ -73,7 +73,7 @@ pub(crate) fn raise(listening: Listening, number: Enum, level: u32, text: &str) 
         DIAG_WARNINGS => "WARNING",
         _ => "DEBUG",
     };
-    // One write, so that those of several processes don't mix.
+    // One write, so that lines of several processes do not mix.
     let line = match rank.filter(|_| mask & DIAG_ALL_NODES != 0) {
         Some(rank) => format!("ICET,{rank}:{kind}: {text}\n"),
         None => format!("ICET:{kind}: {text}\n"),
@@ -82,8 +82,8 @@ pub(crate) fn raise(listening: Listening, number: Enum, level: u32, text: &str) 
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Runs a call's body on what there is in the process. A failure is raised, and the call gives
-/// `otherwise`. A panic is a failure, too.
+/// Runs the body of an interface function on the registry. If it fails or panics, raises the error
+/// and returns `otherwise`.
 pub(crate) fn call<R>(otherwise: R, body: impl FnOnce(&mut Registry) -> Result<R, Problem>) -> R {
     let mut registry = Registry::lock();
     let ended = catch_unwind(AssertUnwindSafe(|| body(&mut registry)));
@@ -118,8 +118,8 @@ pub extern "C" fn icetGetError() -> Enum {
     std::mem::replace(&mut *first, (NO_ERROR, 0)).0
 }
 
-/// A report of IceT's own libraries. `format` may ask for values that follow it, which are not
-/// read: it is printed as it is.
+/// A report of IceT's own libraries. `format` may have conversions for values that follow it. The
+/// values are not read, and `format` is printed as it is.
 ///
 /// # Safety
 /// `format` is null or a string.

@@ -22,32 +22,32 @@ pub(crate) struct Frame {
     start: f64,
     pub(crate) tiles: Vec<Tile>,
     whole: Area,
-    /// The picture that the program draws, of which a tile may be a part.
+    /// The size of the picture that the program draws. A tile may be a part of it.
     drawn: (usize, usize),
     pub(crate) color: Color,
     pub(crate) has_depth: bool,
     pub(crate) is_blend: bool,
     pub(crate) background: [f32; 4],
-    /// The program draws on nothing instead of the background.
+    /// Whether the program draws on transparent black instead of the background.
     is_corrected: bool,
-    /// The background is blended behind all pictures.
+    /// Whether the background is blended behind all pictures.
     pub(crate) is_on_background: bool,
-    /// Front to back; of pixels with the same depth the first one is seen.
+    /// The ranks, front to back. Of pixels with the same depth, the first one is seen.
     pub(crate) order: Vec<usize>,
     pub(crate) is_collected: bool,
-    /// The depths are not wanted.
+    /// Whether the result gets only colours, if there are any.
     pub(crate) is_one_buffer: bool,
     projection: Matrix,
     /// The part of each tile that this process shows, relative to the tile's corner.
     pub(crate) shown: Vec<Area>,
 }
 
-/// Where the program sees the data, and on what.
+/// The matrices with which the program sees the data, and the background.
 struct View<'p> {
     projection: Option<&'p Matrix>,
     modelview: Option<&'p Matrix>,
     background: Option<&'p [f32; 4]>,
-    /// Pixels outside of it do not count.
+    /// Pixels outside of this area do not count.
     valid: Option<Area>,
 }
 
@@ -58,7 +58,8 @@ struct Given<'p> {
     depth: &'p [u32],
 }
 
-/// Marks the context as drawing, until it is dropped: also if the program's drawing throws.
+/// When this is dropped, the context is no longer marked as drawing, also if the program's draw
+/// callback throws an exception.
 struct Drawing(usize);
 
 impl Drop for Drawing {
@@ -69,8 +70,8 @@ impl Drop for Drawing {
     }
 }
 
-/// Draws, and composites what all processes have drawn. Gives the picture of the tile that this one
-/// shows, which is valid until the next frame; or null.
+/// Draws, and composites what all processes have drawn. Returns the picture of the tile that this
+/// process shows, valid until the next frame, or null.
 ///
 /// # Safety
 /// The matrices are null or have 16 values, the background is null or has 4.
@@ -138,8 +139,8 @@ pub unsafe extern "C-unwind" fn icetDrawFrame(
 /// Composites pictures that all processes have drawn already, each of the whole display.
 ///
 /// # Safety
-/// The colours and depths are null or there, as the formats say, for all pixels of the display; the
-/// viewport is null or has 4 values, the matrices 16, and the background 4.
+/// The colours and depths are null or have values for all pixels of the display, in the formats
+/// that are set. The viewport is null or has 4 values, the matrices 16, and the background 4.
 #[no_mangle]
 pub unsafe extern "C" fn icetCompositeImage(
     color: *const c_void,
@@ -247,7 +248,7 @@ fn begin(registry: &mut Registry, view: &View<'_>) -> Result<Frame, Problem> {
     Ok(frame)
 }
 
-/// Looks at all that has been set.
+/// Plans a frame from the settings of the context.
 fn plan(
     context: &mut Context,
     number: usize,
@@ -301,7 +302,7 @@ fn plan(
         false => (0..context.processes.size()).collect(),
     };
     if !is_blend {
-        // IceT shows the last one of those with the same depth.
+        // Of pixels with the same depth, IceT shows the last one.
         order.reverse();
     }
     let whole = tiles::whole(context);
@@ -352,7 +353,7 @@ fn plan(
         .iter()
         .map(
             |tile| match view.valid.is_some() || view.projection.is_none() {
-                // A picture that is there already costs its program nothing more.
+                // The picture has been drawn already, so dividing it would save nothing.
                 true => area.common(tile.area),
                 false => share(tile),
             },
@@ -457,7 +458,8 @@ const IDENTITY: Matrix = [
 ];
 
 impl Frame {
-    /// The background on which the program draws: nothing if the background is blended later.
+    /// The background on which the program draws: transparent black if the background is blended
+    /// later.
     fn asked_background(&self) -> [f32; 4] {
         match self.is_corrected {
             true => [0.0; 4],
@@ -465,14 +467,14 @@ impl Frame {
         }
     }
 
-    /// Pixels in each direction.
+    /// The width and height of a tile.
     pub(crate) fn size_of(&self, tile: usize) -> (usize, usize) {
         let area = self.tiles[tile].area;
         (area.width as usize, area.height as usize)
     }
 
-    /// Where the picture of a tile goes: to a rank, or every process keeps a piece. None: it is not
-    /// shown.
+    /// Where the picture of a tile goes: to a rank, or every process keeps a piece. None: the tile
+    /// is not shown.
     pub(crate) fn receiver(&self, tile: usize) -> Option<Option<usize>> {
         match (self.is_collected, self.tiles[tile].display) {
             (true, None) => None,
@@ -486,8 +488,8 @@ impl Frame {
     }
 }
 
-/// Lets the program draw its part of a tile. The registry is not locked meanwhile: the program asks
-/// for this and that.
+/// Lets the program draw its part of a tile. The registry is not locked meanwhile, because the
+/// program calls functions of this library.
 fn draw(frame: &Frame, tile: usize, callback: DrawCallback) {
     let shown = frame.shown[tile];
     let image = call(None, |registry| {
@@ -522,8 +524,8 @@ fn draw(frame: &Frame, tile: usize, callback: DrawCallback) {
     let background = frame.asked_background();
     let viewport = [shown.x, shown.y, shown.width, shown.height];
     icetTimingRenderBegin();
-    // SAFETY: the program's own function; all that it gets is there until it returns, and the image
-    // until the next frame.
+    // SAFETY: this is the program's own function. All arguments are valid until it returns, and the
+    // image until the next frame.
     unsafe {
         callback(
             projection.as_ptr(),
@@ -536,7 +538,7 @@ fn draw(frame: &Frame, tile: usize, callback: DrawCallback) {
     icetTimingRenderEnd();
 }
 
-/// Sums up the times.
+/// Computes the total times of a frame.
 fn end(frame: &Frame) {
     call((), |registry| {
         let state = &mut registry.context(frame.context)?.state;

@@ -174,7 +174,7 @@ pub extern "C" fn icetStateSetPointer(name: Enum, value: *const c_void) {
     set(name, Value::Pointer(value as usize));
 }
 
-/// The address of whole numbers, valid until the parameter is set again.
+/// The address of a parameter's integers, valid until the parameter is set again.
 #[no_mangle]
 pub extern "C" fn icetUnsafeStateGetInteger(name: Enum) -> *const i32 {
     let place = |registry: &mut crate::context::Registry| {

@@ -20,7 +20,7 @@ pub(crate) struct Image {
     pub(crate) depth: Words,
 }
 
-/// An image, and how programs call it.
+/// An image, and the number by which programs know it.
 #[derive(Debug)]
 pub(crate) struct Numbered {
     pub(crate) number: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Numbered {
 }
 
 impl Image {
-    /// Makes room for a picture, with anything in it.
+    /// Makes room for a picture, with undefined contents.
     pub(crate) fn prepare(
         &mut self,
         color_format: Color,
@@ -42,7 +42,7 @@ impl Image {
         self.depth.resize(width * height * usize::from(has_depth));
     }
 
-    /// Uses memory of others for a picture, until [`Image::prepare`].
+    /// Uses memory that it does not own for a picture, until [`Image::prepare`].
     ///
     /// # Safety
     /// As for [`Words::lend`].
@@ -112,7 +112,7 @@ impl Image {
     }
 }
 
-/// Answers a query of an image. A null one is empty, and is not an error.
+/// Answers a query about an image. A null image is empty, and is not an error.
 fn ask<R>(image: ImageHandle, null: R, answer: impl FnOnce(&mut Image) -> R) -> R
 where
     R: Copy,
@@ -223,10 +223,10 @@ pub extern "C" fn icetImageGetDepthcf(image: ImageHandle) -> *const f32 {
     icetImageGetDepthf(image)
 }
 
-/// Copies something of an image to the program's memory.
+/// Copies values of an image to the program's memory.
 ///
 /// # Safety
-/// `out` is null or has room for it.
+/// `out` is null or has room for the values.
 unsafe fn copy_out<T: Copy>(
     image: ImageHandle,
     out: *mut T,

@@ -1,4 +1,4 @@
-//! The pictures of one tile become one.
+//! Composites the pictures of one tile.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ use crate::timing::icetWallTime;
 
 /// This process's picture.
 pub(crate) enum Own<'p> {
-    /// It lies in the context, with the tile at its lower left.
+    /// It lies in the context's image, with the tile at its lower left.
     Drawn,
-    /// It lies in the program, with the tile's corner there.
+    /// It lies in the program's memory, with the lower left of the tile at `corner`.
     Given {
         color: &'p [u32],
         depth: &'p [u32],
@@ -32,8 +32,8 @@ struct Prepared<'p> {
     depth: Cow<'p, [u32]>,
 }
 
-/// Where the program is to draw its picture of a tile: in memory that the others read, if that
-/// takes such a picture.
+/// Prepares the image into which the program draws its picture of a tile: in memory that the others
+/// read, if the picture's size and format allow it.
 pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Result<(), Problem> {
     let size = frame.size_of(tile);
     let image = &mut context.drawn.image;
@@ -54,8 +54,8 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
             let parts = unsafe { (room.color.align_to_mut(), room.depth.align_to_mut()) };
             match parts {
                 (([], color, []), ([], depth, [])) => {
-                    // SAFETY: it belongs to this process until the picture is composited, and
-                    // `tile` releases it then.
+                    // SAFETY: the memory belongs to this process until the picture is composited,
+                    // and `tile` releases it then.
                     unsafe { image.lend(frame.color, size, color, depth) };
                     context.is_lent = true;
                 }
@@ -69,7 +69,7 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
     Err(failed.into())
 }
 
-/// The processes, which are joined first if they are not.
+/// The processes, which are joined first if they have not been.
 fn members<'m>(
     members: &'m mut Option<Result<Members, String>>,
     processes: &Processes,
@@ -90,7 +90,8 @@ fn members<'m>(
     }
 }
 
-/// Composites a tile. True: the context's result is the picture, or this process's part of it.
+/// Composites a tile. Returns whether the context's result is then the picture, or this process's
+/// part of it.
 pub(crate) fn tile(
     context: &mut Context,
     frame: &Frame,
@@ -108,7 +109,7 @@ pub(crate) fn tile(
         // This may fail, so it comes before the picture is taken out.
         members(&mut context.members, &context.processes)?;
     }
-    // Taken out, so that the result can be written meanwhile.
+    // The image is taken out, so that the result can be written at the same time.
     let mut drawn = std::mem::take(&mut context.drawn.image);
     let is_lent = std::mem::take(&mut context.is_lent);
     let (prepared, covered) = match is_lent {
@@ -199,13 +200,13 @@ fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
     }
 }
 
-/// Makes a picture one that all can merge where it lies. Gives what of it is shown, unless all is:
-/// the rest costs nothing.
+/// Prepares a picture in the group's memory, so that all can merge it there. Returns the rectangle
+/// that it shows, unless that is all: the rest then costs nothing.
 fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) -> Option<Rectangle> {
     let (size, shown) = (frame.size_of(tile), frame.shown[tile]);
     let color = drawn.color.words_mut();
     if frame.is_blend && is_on_background(frame, is_last) {
-        // The background is everywhere.
+        // The background covers the whole tile.
         let nothing = [0; 4];
         pixels::surround(color, size, shown, &nothing[..frame.color.words()]);
         if frame.has_depth {
@@ -234,7 +235,8 @@ fn is_on_background(frame: &Frame, is_last: bool) -> bool {
     frame.is_on_background && is_last && frame.background != [0.0; 4]
 }
 
-/// The last steps of blending for a picture.
+/// Clears the colours of pixels without alpha, and blends the background behind the picture if this
+/// process does that.
 fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
     if pixels::has_color_without_alpha(frame.color, color) {
         pixels::clear_color_without_alpha(frame.color, color);
@@ -244,8 +246,8 @@ fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
     }
 }
 
-/// Makes this process's picture one that all can merge: as large as the tile, with nothing around
-/// what is shown, and with four channels.
+/// Converts this process's picture to one that all can merge: as large as the tile, empty around
+/// the part that is shown, and with four channels.
 fn prepare<'p>(
     frame: &Frame,
     tile: usize,
@@ -309,12 +311,12 @@ fn prepare<'p>(
     Prepared { color, depth }
 }
 
-/// Writes merged pixels into the result, from the first one on, and the background where there is
+/// Writes merged pixels into the result, from pixel `first` on, and the background where they show
 /// nothing.
 fn write(frame: &Frame, result: &mut Image, first: usize, color: &[u32], depth: &[u32]) {
     let count = match frame.color.words() {
         0 => depth.len(),
-        // Colours without alpha are merged with it.
+        // Colours without alpha were given one to be merged.
         3 => color.len() / 4,
         words => color.len() / words,
     };

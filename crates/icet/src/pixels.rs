@@ -15,7 +15,7 @@ pub(crate) enum Color {
     RgbFloats,
 }
 
-/// A part of a picture: pixels from the lower left on.
+/// A part of a picture, in pixels from the lower left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) x: i32,
@@ -24,11 +24,11 @@ pub(crate) struct Area {
     pub(crate) height: i32,
 }
 
-/// Memory for pixels, as floats need it to lie.
+/// Memory for pixels, aligned for floats.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     own: Vec<u32>,
-    /// Used instead: where it begins, and how many words it has.
+    /// Memory that is used instead: its address, and its number of words.
     lent: Option<(usize, usize)>,
 }
 
@@ -66,7 +66,7 @@ impl Color {
         matches!(self, Color::RgbaBytes | Color::RgbaFloats)
     }
 
-    /// A pixel of this colour, as words in memory.
+    /// A pixel in this format, as words in memory.
     pub(crate) fn pixel(self, rgba: [f32; 4]) -> Vec<u32> {
         match self {
             Color::None => Vec::new(),
@@ -77,7 +77,7 @@ impl Color {
     }
 }
 
-/// IceT cuts what is behind the point.
+/// Cuts fractions, as IceT does.
 pub(crate) fn bytes(rgba: [f32; 4]) -> [u8; 4] {
     rgba.map(|value| (value * 255.0) as u8)
 }
@@ -111,7 +111,8 @@ impl Area {
         }
     }
 
-    /// The intersection of both. Ends are calculated in wide numbers, because programs choose them.
+    /// The intersection of both. Ends are calculated in 64 bits, because programs choose the
+    /// values, and the sums may overflow.
     pub(crate) fn common(self, other: Area) -> Area {
         let along = |start: i32, length: i32, other_start: i32, other_length: i32| {
             let from = i64::from(start.max(other_start));
@@ -138,13 +139,14 @@ impl Area {
 }
 
 impl Words {
-    /// Changes to memory of its own, for this number of words of any value.
+    /// Changes to memory of its own, with room for this number of words. Their values are
+    /// undefined.
     pub(crate) fn resize(&mut self, words: usize) {
         self.lent = None;
         self.own.resize(words, 0);
     }
 
-    /// Uses other memory until it is told otherwise.
+    /// Uses other memory until the next call of [`Words::resize`] or of this.
     ///
     /// # Safety
     /// Until then the memory stays valid, aligned for words, and unused by other code.
@@ -183,12 +185,13 @@ impl Words {
 }
 
 pub(crate) fn bytes_of(words: &[u32]) -> &[u8] {
-    // SAFETY: bytes of words, of which there are as many.
+    // SAFETY: each word has four bytes, and bytes need no alignment.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 4) }
 }
 
-/// Copies an area of one picture, with rows of `stride` pixels, to where it is in another, and
-/// fills what is around it there. A pixel has as many words as the filling.
+/// Writes the picture `to`: `area` with pixels of the picture `from`, and the rest with `filling`.
+/// `from` has rows of `stride` pixels, and the origin of `to` is at `(x, y)` in it. A pixel has as
+/// many words as `filling`.
 pub(crate) fn place(
     from: &[u32],
     stride: usize,
@@ -245,12 +248,12 @@ fn fill(line: &mut [u32], filling: &[u32]) {
     }
 }
 
-/// Whether some pixel has a colour, and an alpha of 0: it counts as one without content.
+/// Whether some pixel has a colour, but an alpha of 0. Such a pixel counts as empty.
 pub(crate) fn has_color_without_alpha(color: Color, words: &[u32]) -> bool {
     match color {
         Color::RgbaBytes => {
             let alpha = u32::from_ne_bytes([0, 0, 0, 0xFF]);
-            // Without a branch for each pixel, so that it goes as fast as memory does.
+            // Without a branch for each pixel, so that only memory limits the speed.
             let is_some = |part: &[u32]| {
                 part.iter().fold(false, |is, pixel| {
                     is | ((*pixel & alpha == 0) & (*pixel != 0))
@@ -285,8 +288,8 @@ pub(crate) fn clear_color_without_alpha(color: Color, words: &mut [u32]) {
     }
 }
 
-/// Blends the background behind a picture. Bytes go with the background's bytes, which is what
-/// pixels without content get.
+/// Blends the background behind a picture. Colours in bytes are blended with the background in
+/// bytes, the colour that empty pixels get.
 pub(crate) fn blend_under(color: Color, words: &mut [u32], background: [f32; 4]) {
     match color {
         Color::RgbaBytes => {
@@ -337,8 +340,8 @@ pub(crate) fn fill_unseen(color: Color, words: &mut [u32], background: &[u32]) {
     }
 }
 
-/// Copies merged pixels, with the background where nothing is nearer than 1, also where a depth is
-/// no number. Where there is no room for depths, they are not wanted.
+/// Copies merged pixels. Where the depth is not less than 1, or is NaN, writes the background, with
+/// a depth of 1. If `depth_to` is empty, no depths are copied.
 pub(crate) fn copy_near(
     color: &[u32],
     depth: &[u32],
@@ -369,7 +372,7 @@ pub(crate) fn copy_near(
     }
 }
 
-/// Red, green and blue, with an alpha of 1.
+/// Adds an alpha of 1 to red, green and blue.
 pub(crate) fn with_alpha(rgb: &[u32], rgba: &mut [u32]) {
     for (from, to) in rgb.chunks_exact(3).zip(rgba.chunks_exact_mut(4)) {
         to[..3].copy_from_slice(from);

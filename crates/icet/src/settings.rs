@@ -34,7 +34,8 @@ fn name_of(all: &'static [(Enum, &'static CStr)], wanted: Enum) -> Option<&'stat
     all.find_map(|(strategy, name)| (*strategy == wanted).then_some(*name))
 }
 
-/// Which way pictures take is chosen here for each machine; a strategy is only remembered.
+/// Manganese chooses for each machine how pictures are exchanged. A strategy is kept for queries,
+/// and decides only whether the background is always blended.
 #[no_mangle]
 pub extern "C" fn icetStrategy(strategy: Enum) {
     call((), |registry| {
@@ -43,7 +44,7 @@ pub extern "C" fn icetStrategy(strategy: Enum) {
             return Err(Problem::Enum("Invalid strategy.".into()));
         }
         state.set_int(param::STRATEGY, strategy as i32);
-        // Whatever way is chosen keeps the order.
+        // Pictures are blended in order with every strategy.
         state.set_bool(param::STRATEGY_SUPPORTS_ORDERING, true);
         Ok(())
     });
@@ -125,7 +126,7 @@ fn set_format(name: Enum, format: Enum, check: impl FnOnce(Enum) -> Result<(), P
 /// The ranks of all processes, front to back.
 ///
 /// # Safety
-/// As many are there.
+/// `ranks` is null or has one value for each process.
 #[no_mangle]
 pub unsafe extern "C" fn icetCompositeOrder(ranks: *const i32) {
     call((), |registry| {
@@ -153,7 +154,7 @@ pub unsafe extern "C" fn icetCompositeOrder(ranks: *const i32) {
     });
 }
 
-/// The ranks of the processes that have the same data as this one, which is one of them.
+/// The ranks of the processes that have the same data as this one, including its own.
 ///
 /// # Safety
 /// `processes` has `size` values.

@@ -110,7 +110,7 @@ impl State {
         self.set_int(param::BYTES_SENT, 0);
     }
 
-    /// Copies the program's settings from another context. State of the processes stays.
+    /// Copies the program's settings from another context, but not the state of its processes.
     pub(crate) fn copy(&mut self, from: &State) {
         for (number, (to, from)) in self.values.iter_mut().zip(&from.values).enumerate() {
             let is_own = matches!(
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Panics where there can be no such parameter: programs' own are looked at by
+    /// Panics if there can be no such parameter. Numbers from programs are checked by
     /// [`State::set_checked`].
     pub(crate) fn set(&mut self, name: Enum, value: Value) {
         self.values[name as usize] = value;
@@ -208,8 +208,8 @@ impl State {
         }
     }
 
-    /// Memory of at least `bytes` bytes, with anything in it. It stays where it is until more is
-    /// wanted.
+    /// Memory of at least `bytes` bytes, with undefined contents. It stays where it is until more
+    /// bytes are requested.
     pub(crate) fn memory(&mut self, name: Enum, bytes: usize) -> Result<*mut u8, Problem> {
         let words = bytes.div_ceil(8);
         match self.values.get(name as usize) {
@@ -259,7 +259,7 @@ impl Value {
         }
     }
 
-    /// As names of things and bits.
+    /// As enumerations or bits.
     pub(crate) fn enums(&self, name: Enum) -> Result<Vec<u32>, Problem> {
         match self {
             Value::Floats(_) | Value::Doubles(_) => Err(Problem::Cast(

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::diagnostics::{call, raise, Problem};
 use crate::pixels::Area;
 
-/// Pixels of a tile, at most: their bytes have to be counted by an int.
+/// The most pixels of a tile: an int must be able to count their bytes.
 const PIXELS_MAX: i64 = i32::MAX as i64 / 16;
 
 /// A tile: where it is in the whole display, and which rank shows it, if any.
@@ -25,7 +25,7 @@ pub(crate) fn all(context: &Context) -> Vec<Tile> {
     areas.zip(displays).map(tile).collect()
 }
 
-/// All tiles together.
+/// The area of all tiles together.
 pub(crate) fn whole(context: &Context) -> Area {
     match *context.state.ints(param::GLOBAL_VIEWPORT) {
         [x, y, width, height] => Area::new(x, y, width, height),
@@ -95,7 +95,7 @@ pub extern "C" fn icetResetTiles() {
     });
 }
 
-/// Adds a tile, and returns its number, or -1. With a negative rank, it is not shown.
+/// Adds a tile, and returns its number, or -1. With a negative rank, the tile is not shown.
 #[no_mangle]
 pub extern "C" fn icetAddTile(x: i32, y: i32, width: Size, height: Size, display: i32) -> i32 {
     call(-1, |registry| {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::abi::{param, Enum};
 use crate::diagnostics::call;
 
-/// Seconds since some moment.
+/// Seconds since an arbitrary moment.
 #[no_mangle]
 pub extern "C" fn icetWallTime() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
@@ -21,7 +21,7 @@ fn begin(name: Enum) {
     });
 }
 
-/// An end without a beginning counts nothing: a frame may have begun in between.
+/// An end without a beginning is ignored: a frame that began in between has cleared the timers.
 fn end(name: Enum) {
     call((), |registry| {
         let context = registry.current()?;

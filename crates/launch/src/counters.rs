@@ -1,8 +1,8 @@
 //! The client library's counters in the programs of a run.
 //!
-//! Each process that uses it keeps a file `stats-<pid>` in the run's directory: 64-bit words in the
-//! machine's own order, changed in place while the program runs. The first word says which layout
-//! this is; a file with another layout, or one that is not complete yet, is ignored.
+//! Each process that uses the library keeps a file `stats-<pid>` in the run's directory: 64-bit
+//! words in the machine's own order, changed in place while the program runs. The first word names
+//! the layout; a file with another layout, or one that is not complete yet, is ignored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// "MGNSTAT" and the layout's version.
 const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x02");
 
-/// Places of the words that are read here.
+/// Indices of the words that are read here.
 const START: usize = 2;
 const NOW: usize = 3;
 const FRAMES: usize = 4;
@@ -26,7 +26,7 @@ const SHOWN: usize = 11;
 const FIRST_FRAME: usize = 12;
 const LAST_FRAME: usize = 13;
 const BY_OP: usize = 32;
-/// Op numbers that have a count, here and from `DOUBTS` on.
+/// How many op numbers have a count, from `BY_OP` on and from `DOUBTS` on.
 const OPS: usize = 4096;
 const DOUBTS: usize = BY_OP + OPS;
 const WORDS: usize = DOUBTS + OPS;
@@ -36,7 +36,7 @@ const WORDS: usize = DOUBTS + OPS;
 pub struct Counters {
     /// Processes that drew.
     pub processes: usize,
-    /// Frames handed over by the program, and those whose picture was shown or saved.
+    /// Frames that the programs handed over, and frames whose picture was shown or saved.
     pub frames: u64,
     pub shown: u64,
     /// Bytes of the command stream.
@@ -47,7 +47,7 @@ pub struct Counters {
     pub round_trips: u64,
     /// Round trips by the op number of the command that needed them.
     pub round_trips_by_op: BTreeMap<u16, u64>,
-    /// Those that glGetError needed, by the command whose success was not known.
+    /// Round trips of glGetError, by the command whose success was not known.
     pub doubts_by_op: BTreeMap<u16, u64>,
     /// Time that threads spent waiting to send.
     pub send_wait: Duration,
@@ -55,7 +55,7 @@ pub struct Counters {
     pub elapsed: Duration,
     /// From the first frame to the last one; zero for less than two.
     pub between_frames: Duration,
-    /// The same moments, to merge by: nanoseconds of the monotonic clock.
+    /// The same spans for merging: first and last moment, in nanoseconds of the monotonic clock.
     span: Option<(u64, u64)>,
     frame_span: Option<(u64, u64)>,
 }
@@ -130,7 +130,7 @@ impl Counters {
         }
     }
 
-    /// `n` for each frame, or all of it before the first.
+    /// `n` divided by the number of frames, or `n` before the first frame.
     pub fn per_frame(&self, n: u64) -> f64 {
         n as f64 / self.frames.max(1) as f64
     }

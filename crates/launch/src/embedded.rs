@@ -9,14 +9,14 @@ use std::time::Duration;
 use crate::helper::Helper;
 use crate::Error;
 
-/// The beginning of the server's line on standard output. The address at which it listens follows.
+/// The beginning of the line that the server prints when clients can connect. Its address follows.
 pub const READY: &str = "listening on ";
 
 /// Starting a driver on a loaded machine takes a while.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A render server that ends when this is dropped, or when this process dies: its standard input
-/// closes.
+/// A render server that ends when this is dropped. It also ends when this process dies, because its
+/// standard input closes.
 #[derive(Debug)]
 pub struct EmbeddedServer {
     helper: Helper,
@@ -24,16 +24,17 @@ pub struct EmbeddedServer {
 }
 
 impl EmbeddedServer {
-    /// Runs `executable` with `arguments`, which must make it a server that prints a line of
-    /// [`READY`] and its address once it takes clients, and that ends when its standard input does.
+    /// Runs `executable` with `arguments`, which must make it a server. The server must print
+    /// [`READY`] and its address on a line when clients can connect, and end when its standard
+    /// input closes.
     ///
     /// # Errors
-    /// [`Error::ServerFailed`] if it ends, prints another line, or prints none.
+    /// [`Error::ServerFailed`] if the server ends, prints another line, or prints none.
     pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
         StartingServer::spawn(executable, arguments, &[])?.ready()
     }
 
-    /// As [`EmbeddedServer::start`], with variables added to its environment.
+    /// Like [`EmbeddedServer::start`], with variables added to the server's environment.
     ///
     /// # Errors
     /// The same.
@@ -45,7 +46,7 @@ impl EmbeddedServer {
         StartingServer::spawn(executable, arguments, variables)?.ready()
     }
 
-    /// The address it listens on.
+    /// The address at which it listens.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -55,25 +56,25 @@ impl EmbeddedServer {
     }
 }
 
-/// A server that has been started and need not be there yet: a driver takes a while to open, in
-/// which others can be started. It ends when this is dropped.
+/// A server that has been started and may not be ready yet. A driver takes a while to open, and
+/// other processes can be started meanwhile. The server ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct StartingServer(Helper);
 
 impl StartingServer {
-    /// As [`EmbeddedServer::start_with`], without waiting for the server.
+    /// Like [`EmbeddedServer::start_with`], without waiting for the server.
     pub fn spawn(
         executable: &Path,
         arguments: &[OsString],
         variables: &[(&str, &str)],
     ) -> Result<StartingServer, Error> {
-        // A process group of its own: an interrupt from the terminal is for the program, which may
-        // want its server a little longer.
+        // A process group of its own, because an interrupt from the terminal is for the program.
+        // The program may need its server a little longer.
         let mut command = Command::new(executable);
         command
             .args(arguments)
             .envs(variables.iter().copied())
-            // Where it has a secret, that is among the arguments.
+            // The arguments name the server's own secret, if it has one.
             .env_remove("MGN_TOKEN_FILE")
             .env_remove("MGN_TOKEN_STORE")
             .stdin(Stdio::piped())
@@ -82,7 +83,7 @@ impl StartingServer {
         Ok(StartingServer(Helper::start(&mut command)?))
     }
 
-    /// Waits until it takes clients.
+    /// Waits until the server accepts clients.
     pub fn ready(self) -> Result<EmbeddedServer, Error> {
         let StartingServer(mut helper) = self;
         let line = helper

@@ -1,5 +1,5 @@
-//! The environment that leads a program's GL to our library: which GLVND vendor to load, where it
-//! is, and our own settings.
+//! The environment that directs a program's GL to our library: which GLVND vendor to load, where
+//! the vendor is, and our own settings.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ pub enum OnLoss {
     /// It ends.
     #[default]
     Exit,
-    /// It goes on, drawing nothing.
+    /// It continues, but draws nothing.
     Continue,
 }
 
@@ -41,18 +41,18 @@ pub enum Weld {
 /// The client library's settings, in environment variables.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSettings {
-    /// The servers' addresses, one for all tiles of the wall or one for each; none for transports
+    /// The servers' addresses: one for all tiles of the wall, or one for each. Empty for transports
     /// without a server.
     pub servers: Vec<String>,
     /// How the picture is divided among several renderers, as the client library reads it.
     pub wall: Option<String>,
-    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers or one for each; none
-    /// leaves it to the addresses.
+    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers, or one for each. If empty,
+    /// the addresses determine the transports.
     pub transports: Vec<String>,
     pub token_file: Option<PathBuf>,
-    /// For each of several servers where its token is, if not there.
+    /// With several servers, the file of each one's token, if it is not in the usual place.
     pub token_files: Vec<String>,
-    /// For each of several servers its public key, if the mothership says so.
+    /// With several servers, the public key of each, if the mothership provides it.
     pub server_keys: Vec<String>,
     pub present: Present,
     pub save: Option<Save>,
@@ -62,19 +62,19 @@ pub struct ClientSettings {
     pub weld: Weld,
     /// The window that the programs draw into together with others.
     pub window: Option<SharedWindow>,
-    /// Stream processing units in the programs' own processes.
+    /// The stages (stream processing units) in the programs' own processes.
     pub chain: Vec<String>,
-    /// Count commands, which costs a little for each.
+    /// Whether commands are counted, which costs a little for each.
     pub count_commands: bool,
     /// The library that programs get when they load IceT.
     pub icet: Option<Icet>,
-    /// The pictures of several programs become one.
+    /// How the pictures of several programs are composited into one.
     pub composite: Option<Composite>,
-    /// The programs' swaps wait for each other.
+    /// The barrier at which the programs' swaps wait for each other.
     pub swap_barrier: Option<SwapBarrier>,
 }
 
-/// A library with IceT's interface, and the file names by which programs ask for IceT.
+/// A library with IceT's interface, and the file names under which programs load IceT.
 #[derive(Clone, Debug)]
 pub struct Icet {
     pub library: PathBuf,
@@ -85,16 +85,16 @@ pub struct Icet {
 #[derive(Clone, Debug)]
 pub struct SharedWindow {
     pub name: String,
-    /// The number of programs that will take part, if it is known.
+    /// The number of programs that will take part, if known.
     pub clients: Option<u32>,
-    /// For how many seconds they wait for those that are not there.
+    /// For how many seconds programs wait for those that have not joined.
     pub patience: u32,
 }
 
 /// How pictures are composited, and by which processes.
 #[derive(Clone, Debug)]
 pub struct Composite {
-    /// As `mgn-composite` reads it.
+    /// In the form that `mgn-composite` reads.
     pub recipe: String,
     /// For how many seconds the programs wait for each other.
     pub patience: u64,
@@ -103,7 +103,7 @@ pub struct Composite {
 /// The barrier before each swap.
 #[derive(Clone, Debug)]
 pub struct SwapBarrier {
-    /// As `mgn-barrier` reads it.
+    /// In the form that `mgn-barrier` reads.
     pub choice: String,
     /// For how many seconds the programs wait for each other.
     pub patience: u64,
@@ -113,7 +113,7 @@ pub struct SwapBarrier {
 #[derive(Clone, Debug)]
 pub struct Save {
     pub dir: PathBuf,
-    /// Every how many frames one is kept.
+    /// One of so many frames is kept.
     pub every: u64,
     /// `png` or `jpeg`.
     pub format: String,
@@ -122,7 +122,7 @@ pub struct Save {
 /// A change to the environment: a value, or `None` to remove the variable.
 pub(crate) type Change = (OsString, Option<OsString>);
 
-/// Writes the vendor files into `run` and returns what to change in the environment for programs to
+/// Writes the vendor files into `run`. Returns the changes to the environment that make programs
 /// use them.
 pub(crate) fn environment(
     run: &RunDir,
@@ -215,10 +215,10 @@ fn lines(texts: &[String]) -> Option<String> {
 /// The environment variable by which a toolkit chooses what it draws on.
 struct Toolkit {
     variable: &'static str,
-    /// For X.
+    /// The value for X.
     value: &'static str,
-    /// How values begin that lead to where no X window is: Wayland, or the screen itself.
-    /// Everything else is the user's to choose: `offscreen` is fine.
+    /// The beginnings of values with which there is no X window: Wayland, or the screen itself. The
+    /// user may choose any other value, such as `offscreen`.
     cannot: &'static [&'static str],
 }
 
@@ -265,17 +265,17 @@ const SDL: &[&str] = &["wayland", "kmsdrm", "directfb", "vivante", "rpi", "mir"]
 /// What to do with a toolkit's variable.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
-    /// The user has not said anything.
+    /// The user has set nothing.
     Ours,
     /// The user's value works.
     Theirs,
-    /// It cannot work.
+    /// The user's value cannot work.
     Overruled,
 }
 
 impl Toolkit {
-    /// The user's value may be a list of which the toolkit takes the first that works; Qt's have
-    /// options behind a colon.
+    /// The user's value may be a list, from which the toolkit takes the first name that works. In
+    /// Qt's lists, options follow a name behind a colon.
     fn choose(&self, users: Option<&str>) -> Choice {
         let names = users.unwrap_or_default().split([';', ',']);
         let names = names.map(|name| name.split(':').next().unwrap_or(name).trim());
@@ -296,8 +296,8 @@ impl Toolkit {
     }
 }
 
-/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
-/// The user's own setting stays if it works.
+/// Toolkits prefer Wayland where it is available, but we cannot draw into a Wayland surface. A
+/// setting of the user stays if it works.
 pub(crate) fn x11_toolkits() -> Vec<Change> {
     let mut changes = vec![
         remove("WAYLAND_DISPLAY"),
@@ -311,7 +311,7 @@ pub(crate) fn x11_toolkits() -> Vec<Change> {
     changes
 }
 
-/// One sentence on what the user has set for toolkits and cannot work, if there is any.
+/// One sentence on the user's settings for toolkits that cannot work, if there are any.
 pub fn overruled_toolkits() -> Option<String> {
     let overruled = TOOLKITS.iter().filter_map(|toolkit| {
         let (choice, users) = toolkit.choice();
@@ -327,8 +327,8 @@ pub fn overruled_toolkits() -> Option<String> {
     })
 }
 
-/// The library under the two names that GLVND looks for, and the file that leads EGL to it. Returns
-/// their directory.
+/// Links the library under the two names that GLVND looks for, and writes the file that directs EGL
+/// to it. Returns their directory.
 fn vendor_files(run: &RunDir, library: &Path) -> Result<PathBuf, Error> {
     let dir = run.join("vendor");
     fs::create_dir(&dir).map_err(Error::file(&dir, "making it"))?;
@@ -337,9 +337,9 @@ fn vendor_files(run: &RunDir, library: &Path) -> Result<PathBuf, Error> {
         symlink(library, &link).map_err(Error::file(&link, "linking the client library"))?;
     }
     let json = dir.join("mgn.json");
-    // A path and not a name, so that it is found also where a script resets LD_LIBRARY_PATH. The
-    // loader sees that both links are one file, so that a program with both APIs has one copy of
-    // the library.
+    // A path instead of a name, so that the library is found even if a script resets
+    // LD_LIBRARY_PATH. The loader sees that both links are one file, so a program with both APIs
+    // has one copy of the library.
     let text = serde_json::json!({
         "file_format_version": "1.0.0",
         "ICD": { "library_path": dir.join("libEGL_mgn.so.0") },

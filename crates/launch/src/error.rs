@@ -1,7 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
-/// The reasons why a run can fail. Each message says what happened, to what, and what to do.
+/// The reasons why a run can fail. Each message says what happened, to which object, and what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{program}: not found in PATH; check the spelling or give a path to it")]
@@ -70,7 +71,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err` on an operation on a file.
+    /// Makes the error of an operation on a file, for `map_err`.
     pub(crate) fn file(
         path: impl Into<PathBuf>,
         doing: &'static str,
@@ -83,7 +84,7 @@ impl Error {
         }
     }
 
-    /// For `map_err` on a system call that concerns no file.
+    /// Makes the error of a system call that concerns no file, for `map_err`.
     pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Error {
         move |source| Error::System {
             doing,

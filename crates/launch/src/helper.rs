@@ -1,4 +1,4 @@
-//! A process of our own beside the program: it says when it is ready, and it ends with us.
+//! A process of our own beside the program. It reports when it is ready, and ends when we end.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -14,7 +14,7 @@ use crate::Error;
 /// How long a helper may take to end before it is killed.
 const HELPER_END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The longest line a helper says it is ready with.
+/// The maximum length of the line with which a helper reports that it is ready.
 const LINE_MAX: usize = 4096;
 
 /// A child process that is ended when this is dropped.
@@ -48,17 +48,17 @@ impl Helper {
         self.child.id()
     }
 
-    /// Whether it still runs.
+    /// Whether the process still runs.
     pub(crate) fn alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// How it ended, if it has.
+    /// How the process ended, if it has ended.
     pub(crate) fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// The first line it writes to its standard output, without the newline.
+    /// The first line that the process writes to its standard output, without the newline.
     pub(crate) fn first_line(&mut self, timeout: Duration) -> Result<String, NotReady> {
         let deadline = Instant::now() + timeout;
         let Some(stdout) = &mut self.stdout else {
@@ -91,7 +91,7 @@ impl Helper {
         }
     }
 
-    /// Ends it at once. Its status shows this.
+    /// Kills the process, which its exit status shows.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
@@ -116,8 +116,8 @@ impl Helper {
 }
 
 impl Drop for Helper {
-    /// Closes its input, asks it to end, and finally kills it. A child that has not been waited for
-    /// keeps its process id, so the signals reach no other process.
+    /// Closes its input, then asks it to end, and finally kills it. A child that has not been
+    /// waited for keeps its process id, so the signals reach no other process.
     fn drop(&mut self) {
         let asked = self.child.stdin.take().is_some();
         if asked && self.ends_within(HELPER_END_TIMEOUT) || !self.alive() {
@@ -142,7 +142,7 @@ impl std::fmt::Display for NotReady {
     }
 }
 
-/// Waits until `fd` can be read. False after the timeout, or when a signal came.
+/// Waits until `fd` can be read. Returns false after the timeout, or if a signal arrives.
 pub(crate) fn readable(fd: impl AsFd, timeout: Duration) -> io::Result<bool> {
     let mut fds = [PollFd::new(&fd, PollFlags::IN)];
     let timeout = Timespec {
@@ -179,7 +179,7 @@ mod tests {
         );
         assert!(helper.alive());
         drop(helper);
-        // It was not killed amid what it does then.
+        // It was not killed while it did its last work.
         assert!(std::fs::remove_file(sign).is_ok());
     }
 

@@ -1,4 +1,4 @@
-//! Inspects a program before it is started, so that one that cannot use our OpenGL is refused with
+//! Inspects a program before it is started. A program that cannot use our OpenGL is refused, with
 //! the reason.
 
 use std::ffi::{OsStr, OsString};
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// How many scripts may stand between a program's name and the ELF file that runs.
+/// How many interpreter scripts may come between a program's name and the ELF file that runs.
 const INTERPRETER_DEPTH: usize = 5;
 
-/// Finds `program` as a shell would and checks that the OpenGL it will use can be ours: it must be
-/// an executable, dynamically linked ELF program for this machine, or a script whose interpreter
-/// is.
+/// Finds `program` as a shell would, and checks that it will be able to use our OpenGL. It must be
+/// an executable, dynamically linked ELF program for this machine, or a script whose interpreter is
+/// one.
 ///
-/// Returns the path to start, which for a script is the script.
+/// Returns the path to start. For a script, this is the script itself.
 ///
 /// # Errors
-/// [`Error::NotInPath`] … [`Error::InterpreterLoop`]: the first thing wrong with it.
+/// The first of [`Error::NotInPath`] … [`Error::InterpreterLoop`] that applies.
 pub fn inspect(program: &OsStr) -> Result<PathBuf, Error> {
     let path = find(program)?;
     let mut file = path.clone();
@@ -133,7 +133,7 @@ fn interpreter(script: &Path, line: &[u8]) -> Result<PathBuf, Error> {
     })
 }
 
-/// The `e_machine` of programs this machine runs, or `None` where we do not know it.
+/// The `e_machine` of programs that this machine runs, or `None` if we do not know it.
 const MACHINE: Option<u16> = if cfg!(target_arch = "x86_64") {
     Some(62)
 } else if cfg!(target_arch = "aarch64") {
@@ -149,8 +149,9 @@ const CLASS_64: u8 = 2;
 const LITTLE_ENDIAN: u8 = 1;
 const PT_INTERP: u32 = 3;
 
-/// Checks an ELF file whose first bytes are `head`. The dynamic loader is what gives a program our
-/// library, and `PT_INTERP` is what asks for the loader; a static-pie program has none either.
+/// Checks an ELF file whose first bytes are `head`. A program gets our library from the dynamic
+/// loader, and `PT_INTERP` requests the loader. A static program lacks this
+/// header, even a static-pie one.
 fn check_elf(path: &Path, file: &File, head: &[u8]) -> Result<(), Error> {
     let damaged = || Error::DamagedElf { path: path.into() };
     match head.get(4) {

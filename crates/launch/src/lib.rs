@@ -2,12 +2,12 @@
 //!
 //! A [`Session`] is one run of a program. It owns a private directory ([`RunDir`]) with the files
 //! that make GLVND pick our client library, and, when asked to, a render server and an X server of
-//! its own. Everything it starts ends with it, also when the process that holds it is killed: the
-//! server sees its standard input close and the X server sees its last client go.
+//! its own. Everything that it starts ends with it, even if the process that holds it is killed:
+//! the server's standard input closes, and the X server loses its last client.
 //!
 //! GLVND falls back to another driver silently. So a program is inspected before it starts
-//! ([`inspect`]) and watched while it runs ([`watch`]); the [`Report`] says whether its GL reached
-//! us.
+//! ([`inspect`]) and watched while it runs ([`watch`]); the [`Report`] says whether our library
+//! executed its GL.
 #![forbid(unsafe_code)]
 
 mod counters;

@@ -1,4 +1,4 @@
-//! The place of the libraries that programs load: beside the `mgn` executable in a build tree, in
+//! Where the libraries are that programs load: beside the `mgn` executable in a build tree, in
 //! `../lib/manganese` when installed.
 
 use std::path::PathBuf;
@@ -23,29 +23,29 @@ pub const ICET_NAMES: [&str; 4] = [
     "libvtkIceTCore-pv5.11.so.1",
 ];
 
-/// The client library to give to programs, as an absolute path. `MGN_CLIENT_LIBRARY` overrides the
-/// search with the path of one.
+/// The client library for programs, as an absolute path. `MGN_CLIENT_LIBRARY` gives the path
+/// directly, without a search.
 ///
 /// # Errors
-/// [`Error::NoLibrary`] with every place that was looked at.
+/// [`Error::NoLibrary`] with every place that was searched.
 pub fn client_library() -> Result<PathBuf, Error> {
     find(LIBRARY_FILE, "MGN_CLIENT_LIBRARY")
 }
 
-/// The library that makes programs repeatable, as an absolute path. `MGN_FIXED_CLOCK_LIBRARY`
-/// overrides the search with the path of one.
+/// The library that makes programs repeatable, as an absolute path. `MGN_FIXED_CLOCK_LIBRARY` gives
+/// the path directly, without a search.
 ///
 /// # Errors
-/// [`Error::NoLibrary`] with every place that was looked at.
+/// [`Error::NoLibrary`] with every place that was searched.
 pub fn fixed_clock_library() -> Result<PathBuf, Error> {
     find(FIXED_CLOCK_FILE, "MGN_FIXED_CLOCK_LIBRARY")
 }
 
-/// The library with IceT's interface, as an absolute path. `MGN_ICET_LIBRARY` overrides the search
-/// with the path of one.
+/// The library with IceT's interface, as an absolute path. `MGN_ICET_LIBRARY` gives the path
+/// directly, without a search.
 ///
 /// # Errors
-/// [`Error::NoLibrary`] with every place that was looked at.
+/// [`Error::NoLibrary`] with every place that was searched.
 pub fn icet_library() -> Result<PathBuf, Error> {
     find(ICET_FILE, "MGN_ICET_LIBRARY")
 }

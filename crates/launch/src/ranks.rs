@@ -10,16 +10,16 @@ use crate::session::open_pidfd;
 use crate::signals::Signals;
 use crate::{exit_code, Error};
 
-/// How long the other ranks may go on when rank 0 has ended.
+/// How long the other ranks may continue after rank 0 has ended.
 const OTHERS_END_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long it may take to find why a rank was lost.
+/// How long to wait for the reason why a rank was lost.
 const LOSS_REASON_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a rank may take to end when it is told to.
 const RANK_END_TIMEOUT: Duration = Duration::from_secs(6);
-/// Between looks at all of them.
+/// The interval between checks of all ranks.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Processes, one a rank. Dropping this ends those that still run.
+/// One process for each rank. Dropping this ends the processes that still run.
 #[derive(Debug)]
 pub struct Ranks {
     ranks: Vec<Rank>,
@@ -27,14 +27,14 @@ pub struct Ranks {
     rules: Rules,
 }
 
-/// The meaning of ends of ranks.
+/// What the end of a rank means.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// The others draw for rank 0, which shows the picture: they end with it.
+    /// The others draw for rank 0, which shows the picture, so they end with rank 0.
     pub are_led: bool,
-    /// The exit status of a rank that has said itself what is wrong.
+    /// The exit status of a rank that has reported itself what is wrong.
     pub told: Option<i32>,
-    /// The status of a rank that has lost another one, whose own end says more.
+    /// The exit status of a rank that has lost another rank. The other rank's end says more.
     pub untold: Option<i32>,
 }
 
@@ -48,19 +48,20 @@ struct Rank {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// All ranks have ended well, or rank 0 has and the others with it.
+    /// All ranks have ended well, or rank 0 has ended well and the others with it.
     Well,
-    /// A rank has ended otherwise, the first to do so, and the others were ended.
+    /// A rank did not end well, so the others were ended. Of several such ranks, this is the one
+    /// whose status says most about the reason.
     Rank { rank: usize, status: i32 },
-    /// Signals came, and went on to all ranks.
+    /// A signal came, and was passed on to all ranks.
     Signal(i32),
 }
 
 impl Ranks {
-    /// Starts them. Signals that come to this process go on to all.
+    /// Starts the processes. Signals to this process are passed on to all of them.
     ///
     /// # Errors
-    /// [`Error::Spawn`] and the like; nothing stays behind.
+    /// [`Error::Spawn`] and similar ones. If this fails, no process stays behind.
     pub fn start(commands: Vec<Command>, rules: Rules) -> Result<Ranks, Error> {
         let mut started = Ranks {
             ranks: Vec::new(),
@@ -91,7 +92,7 @@ impl Ranks {
             let are_over = self.ranks.iter().all(|rank| rank.status.is_some());
             let now = Instant::now();
             match (self.signals.last(), self.bad()) {
-                // They have been told, and end in their own time.
+                // The ranks have received the signal, and end in their own time.
                 (Some(signal), _) if are_over => return Ok(JobEnd::Signal(signal)),
                 (Some(_), _) => {}
                 (None, Some((rank, status))) => {
@@ -115,7 +116,7 @@ impl Ranks {
         }
     }
 
-    /// The rank that says most about why it has not ended well.
+    /// The rank that did not end well and whose status says most about the reason.
     fn bad(&self) -> Option<(usize, i32)> {
         let Rules { told, untold, .. } = self.rules;
         let statuses = self
@@ -138,7 +139,7 @@ impl Ranks {
         Ok(())
     }
 
-    /// Waits for something to happen to the first rank that runs, and not long.
+    /// Waits until the first running rank ends, or for a short time.
     fn rest(&self) -> Result<(), Error> {
         let mut running = self.ranks.iter().filter(|rank| rank.status.is_none());
         if let Some(rank) = running.next() {
@@ -150,7 +151,7 @@ impl Ranks {
 
 impl Drop for Ranks {
     fn drop(&mut self) {
-        // All at once; each is waited for when it is dropped.
+        // All ranks are asked at once. Each is waited for when it is dropped.
         for rank in self.ranks.iter().filter(|rank| rank.status.is_none()) {
             let _ = pidfd_send_signal(&rank.pidfd, Signal::TERM);
         }

@@ -1,4 +1,4 @@
-//! The private directory of one run, and the removal of those that killed runs have left.
+//! The private directory of one run, and the removal of directories that killed runs have left.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -10,13 +10,13 @@ use rustix::io::Errno;
 
 use crate::Error;
 
-/// A socket's path must fit 108 bytes; what is left for the directory of all runs.
+/// A socket's path must fit into 108 bytes. This much is left for the directory of all runs.
 const BASE_MAX: usize = 60;
 
 /// A directory that only this user can enter, removed when dropped.
 ///
 /// It is locked for as long as the owner lives. The kernel drops the lock with the process, so a
-/// directory that is not locked is a dead run's, and the next run removes it.
+/// directory that is not locked belongs to a dead run, and the next run removes it.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
@@ -26,19 +26,19 @@ pub struct RunDir {
 }
 
 impl RunDir {
-    /// Makes a run directory under `XDG_RUNTIME_DIR`, or `/tmp` where there is none, and removes
-    /// those of dead runs.
+    /// Makes a run directory under `XDG_RUNTIME_DIR`, or under `/tmp` if that is not usable, and
+    /// removes the directories of dead runs.
     ///
     /// # Errors
-    /// [`Error::UnsafeRunDir`] if the place belongs to another user, [`Error::File`] if nothing can
-    /// be made there.
+    /// [`Error::UnsafeRunDir`] if the parent directory belongs to another user, [`Error::File`] if
+    /// nothing can be created there.
     pub fn create() -> Result<RunDir, Error> {
         Self::create_in(&base())
     }
 
     fn create_in(base: &Path) -> Result<RunDir, Error> {
         loop {
-            // Another run may remove the empty base between our making and locking it.
+            // Another run may remove the empty base after we have created it and before we lock it.
             private_if_missing(base)?;
             if let Some(_guard) = lock_base(base)? {
                 sweep(base);
@@ -63,8 +63,8 @@ impl Drop for RunDir {
         if let Err(error) = fs::remove_dir_all(&self.path) {
             tracing::debug!(path = %self.path.display(), %error, "run directory stays");
         }
-        // Removing the base under its lock keeps it from vanishing under a run that is being made.
-        // It fails, as it should, while other runs are there.
+        // The base is removed under its lock, so that it does not vanish while another run is
+        // created there. The removal fails, as it should, while other runs exist.
         if let Ok(Some(_guard)) = lock_base(&self.base) {
             let _ = fs::remove_dir(&self.base);
         }
@@ -95,11 +95,11 @@ fn private_if_missing(base: &Path) -> Result<(), Error> {
     }
 }
 
-/// Locks the directory of all runs against other runs that start or end. `None` if it was removed
-/// meanwhile.
+/// Locks the directory of all runs against other runs that start or end. Returns `None` if the
+/// directory was removed meanwhile.
 fn lock_base(base: &Path) -> Result<Option<File>, Error> {
     let own = rustix::process::geteuid().as_raw();
-    // Opening a pipe that another user has put there would wait for ever.
+    // If another user has put a pipe there, opening it would wait forever.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match rustix::fs::open(base, flags, Mode::empty()).map(File::from) {
         Err(Errno::NOENT) => return Ok(None),
@@ -140,8 +140,8 @@ fn make(base: &Path) -> Result<RunDir, Error> {
     unreachable!("an unbounded range ends in a return")
 }
 
-/// Removes the folders of runs that have ended. Those that cannot be removed are left for the next
-/// one.
+/// Removes the directories of runs that have ended. Directories that cannot be removed are left for
+/// the next run.
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else {
         return;
@@ -224,7 +224,7 @@ mod tests {
             Err(Error::UnsafeRunDir { .. })
         ));
         fs::remove_dir(&base).unwrap();
-        // To open a pipe would wait for its writer.
+        // Opening a pipe would wait for its writer.
         rustix::fs::mknodat(
             rustix::fs::CWD,
             &base,

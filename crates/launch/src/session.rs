@@ -1,4 +1,4 @@
-//! One run of a program, from the private directory to the report.
+//! One run of a program, from its private directory to its report.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,8 +17,8 @@ use crate::signals::Signals;
 use crate::watch::{helper_time, judge, processor_time, Alive, Seen, Verdict, Watch};
 use crate::{ClientSettings, EmbeddedServer, Error, RunDir, Xvfb};
 
-/// How long a process that outlives the program has to load our library before it counts as none of
-/// ours.
+/// How long a process that outlives the program has to load our library. Then it counts as a
+/// process that does not use it.
 const LIBRARY_LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to run, and with which settings.
@@ -26,47 +26,47 @@ const LIBRARY_LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Plan {
     /// The file, as [`crate::inspect::inspect`] found it.
     pub program: PathBuf,
-    /// The name it was called by, and its arguments.
+    /// The name by which it was called, and its arguments.
     pub name: OsString,
     pub arguments: Vec<OsString>,
     pub display: Display,
     pub driver: Driver,
-    /// Further variables of its environment.
+    /// Further variables of the program's environment.
     pub environment: Vec<(OsString, OsString)>,
     pub output: Output,
-    /// Processes of this one that are none of the program's.
+    /// Children of this process that do not belong to the program.
     pub beside: Vec<u32>,
 }
 
 /// The driver that executes the program's OpenGL.
 #[derive(Debug)]
 pub enum Driver {
-    /// The system's own, as without us.
+    /// The system's own, as without Manganese.
     Local,
     Ours {
         /// The client library.
         library: PathBuf,
         server: Server,
-        /// With [`Server::Embedded`] the server's address is filled in.
+        /// The server's address is filled in for [`Server::Embedded`].
         settings: Box<ClientSettings>,
     },
 }
 
-/// Where what the program prints goes. Its errors go to ours.
+/// Where the program's standard output goes. Its standard error is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     Inherited,
-    /// To standard error, because ours is for other things.
+    /// To standard error, because our standard output has another use.
     Error,
 }
 
 /// Where the program finds its X server.
 #[derive(Clone, Debug)]
 pub enum Display {
-    /// Where the environment says.
+    /// The X server that the environment names.
     Inherited,
     Named(OsString),
-    /// On an Xvfb of the run's own.
+    /// An Xvfb that the run starts.
     Headless,
 }
 
@@ -82,7 +82,7 @@ pub enum Server {
     },
 }
 
-/// A program that runs. Dropping it ends the program, if it still runs, and then what was started
+/// A running program. Dropping this ends the program, if it still runs, and then what was started
 /// for it.
 #[derive(Debug)]
 pub struct Session {
@@ -101,9 +101,9 @@ pub struct Session {
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The program's exit status, 128 and the signal's number if one killed it.
+    /// The program's exit status, or 128 plus the signal's number if a signal killed it.
     pub status: i32,
-    /// The last signal that came to us meanwhile, and went on to it.
+    /// The last signal that came to us during the run, and was passed on to the program.
     pub signal: Option<i32>,
     pub verdict: Verdict,
     /// Processor time of the program and of its children that it waited for.
@@ -118,13 +118,13 @@ impl Session {
     /// Starts what `plan` asks for and then the program.
     ///
     /// # Errors
-    /// Whatever could not be started; nothing stays behind.
+    /// If something could not be started. Then no process or file stays behind.
     pub fn start(run: RunDir, plan: Plan) -> Result<Session, Error> {
         let signals = Signals::new()?;
         // Processes that the program leaves behind become our children, so that they can be
         // watched.
         set_child_subreaper(Pid::from_raw(1)).map_err(Error::system("becoming a subreaper"))?;
-        // Both take a while, and neither needs the other.
+        // Both take a while, and neither depends on the other.
         let starting = match &plan.driver {
             Driver::Ours {
                 server:
@@ -196,12 +196,12 @@ impl Session {
         self.run.path()
     }
 
-    /// The last signal that came to us, and went on to the program.
+    /// The last signal that came to us, and was passed on to the program.
     pub fn signal(&self) -> Option<i32> {
         self.signals.last()
     }
 
-    /// Ends the program at once.
+    /// Kills the program.
     pub fn kill(&mut self) {
         self.program.kill();
     }
@@ -211,8 +211,8 @@ impl Session {
         self.xvfb.as_ref().map(|x| (x.display(), x.authority()))
     }
 
-    /// Waits until the program has ended, and every process it left behind that is still drawing
-    /// through us; `None` after `timeout`.
+    /// Waits until the program has ended, and also every process that it left behind and that still
+    /// draws through us. Returns `None` after `timeout`.
     ///
     /// # Errors
     /// If the system does not let us wait.
@@ -237,21 +237,21 @@ impl Session {
         }
     }
 
-    /// Sleeps for `pause`, or less if the program ends, which is noted.
+    /// Sleeps for `pause`, or until the program ends, and then notes its end.
     fn rest(&mut self, pause: Duration) -> Result<(), Error> {
         if self.status.is_some() {
             std::thread::sleep(pause);
             return Ok(());
         }
         if readable(&self.pidfd, pause).map_err(Error::system("waiting for the program"))? {
-            // Gone once it has been waited for.
+            // The processor time cannot be read after the program has been waited for.
             self.program_time = processor_time(self.program.pid());
             let status = self
                 .program
                 .status()
                 .map_err(Error::system("waiting for the program"))?;
             self.status = status.map(|status| (status, Instant::now()));
-            // Looks now for the files that it leaves behind.
+            // Look at once for processes that the program leaves behind.
             self.watch.look_now();
         }
         Ok(())
@@ -281,7 +281,7 @@ impl Session {
     }
 }
 
-/// The changes to the program's environment that lead its OpenGL to the right library.
+/// The changes to the program's environment that direct its OpenGL to the right library.
 fn changes(
     run: &RunDir,
     driver: Driver,

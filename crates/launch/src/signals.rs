@@ -14,7 +14,7 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 
 use crate::Error;
 
-/// Passes on what we are sent, from its making until it is dropped.
+/// Passes on the signals that we receive, from its creation until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Signals {
     shared: Arc<Shared>,
@@ -24,7 +24,7 @@ pub(crate) struct Signals {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The last signal that came, 0 before the first.
+    /// The last signal that came; 0 before the first one.
     last: AtomicI32,
     programs: Mutex<Vec<OwnedFd>>,
 }
@@ -57,7 +57,8 @@ impl Signals {
         Some(self.shared.last.load(Ordering::SeqCst)).filter(|&s| s != 0)
     }
 
-    /// From now on signals go to the process behind `pidfd` too; one that came before goes first.
+    /// From now on, signals also go to the process behind `pidfd`. If a signal has come already, it
+    /// is passed on at once.
     pub(crate) fn send_to(&self, pidfd: OwnedFd) {
         let mut programs = self
             .shared
@@ -75,7 +76,7 @@ impl Shared {
     fn pass_on(&self, origin: &Origin) {
         let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         self.last.store(origin.signal, Ordering::SeqCst);
-        // Signals from the kernel come from the terminal, which has sent them to the program too.
+        // The terminal's signals come from the kernel, which has sent them to the program too.
         if origin.cause != Cause::Kernel {
             programs.iter().for_each(|pidfd| send(pidfd, origin.signal));
         }
@@ -97,8 +98,8 @@ impl Drop for Signals {
     }
 }
 
-/// A signal ignored from the start, as under nohup, stays so, for the program as well: it inherits
-/// that.
+/// Whether a signal is ignored from the start, as under nohup. It stays ignored, and the program
+/// inherits this.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     status

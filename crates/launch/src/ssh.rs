@@ -1,5 +1,5 @@
-//! Another host, by ssh: one shared connection, the processes that `mgn` runs there as long as this
-//! process lives, and forwarded sockets.
+//! Another host, reached over ssh: one shared connection, the processes that `mgn` runs there while
+//! this process lives, and forwarded sockets.
 //!
 //! The connection is made once, in the foreground, where ssh may ask for a password. It then stays
 //! in the background (`ControlMaster`), and everything that follows goes through it. The processes
@@ -22,35 +22,35 @@ use rustix::fs::{flock, FlockOperation};
 use crate::helper::Helper;
 use crate::{Error, RunDir};
 
-/// The beginning of the line by which `mgn ssh-hold` says that it is ready. Its run directory
+/// The beginning of the line with which `mgn ssh-hold` reports that it is ready. Its run directory
 /// follows.
 pub const HOLDS: &str = "mgn-holds ";
 
-/// How long nothing may come from the other end before it counts as gone. `MGN_SSH_SILENCE` has
-/// other seconds.
+/// How long the other end may send nothing before it counts as gone. `MGN_SSH_SILENCE` sets another
+/// number of seconds.
 pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the background connection waits for the next that shares it.
+/// How long the background connection stays open without a process that shares it.
 const PERSIST_SECONDS: u32 = 5;
 
 /// Starting a driver on a loaded machine takes a while.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Lines that a shell's start files may print before ours.
+/// The maximum number of lines that a shell's start files may print before ours.
 const LINES_MAX: usize = 200;
 
-/// How long what is held there may take to end.
+/// How long the processes that are held on the other host may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The host to connect to, and how.
 #[derive(Clone, Debug)]
 pub struct SshOptions {
-    /// The command for ssh, and arguments of its own.
+    /// The ssh command, with further arguments for it.
     pub command: Vec<String>,
     pub host: String,
-    /// The `mgn` command there.
+    /// The `mgn` command on that host.
     pub mgn: String,
-    /// Whether a render server is held there.
+    /// Whether a render server runs on that host.
     pub serves: bool,
     /// See [`SILENCE_TIMEOUT`].
     pub silence: Duration,
@@ -63,11 +63,11 @@ pub struct Remote {
     folder: String,
     holder: Option<Helper>,
     beat: Option<(Sender<()>, JoinHandle<()>)>,
-    /// With the connection's socket. Gone when all else is.
+    /// Contains the connection's socket. Dropped last.
     run: RunDir,
 }
 
-/// A connection to be shared.
+/// A connection that several processes share.
 #[derive(Debug)]
 struct Ssh {
     options: SshOptions,
@@ -75,7 +75,8 @@ struct Ssh {
 }
 
 impl Remote {
-    /// Connects, and has `mgn` there hold what is wanted.
+    /// Connects, and starts `mgn` on the other host, which holds the processes that the options ask
+    /// for.
     ///
     /// # Errors
     /// [`Error::Ssh`], with what happened, on which host, and what to do.
@@ -103,12 +104,13 @@ impl Remote {
         Ok(remote)
     }
 
-    /// The run directory there. It is removed, and its lock is given back, when what is held ends.
+    /// The run directory on the other host. It is removed and its lock is released when the
+    /// processes there end.
     pub fn folder(&self) -> &str {
         &self.folder
     }
 
-    /// Gives a socket here that leads to the server that is held there.
+    /// Returns a socket on this host that leads to the server on the other host.
     ///
     /// # Errors
     /// [`Error::Ssh`].
@@ -118,7 +120,7 @@ impl Remote {
         Ok(here)
     }
 
-    /// Gives a socket there that leads to the server at the socket `here`.
+    /// Returns a socket on the other host that leads to the server at the socket `here`.
     ///
     /// # Errors
     /// [`Error::Ssh`].
@@ -128,7 +130,8 @@ impl Remote {
         Ok(there)
     }
 
-    /// A command that runs `words` there, by the shared connection, with these arguments for ssh.
+    /// A command that runs `mgn` with the arguments `words` on the other host, over the shared
+    /// connection. `flags` are arguments for ssh.
     pub fn command(&self, flags: &[&str], words: &[&OsStr]) -> Command {
         let mut command = self.ssh.shared();
         command.args(flags).arg("--").arg(&self.ssh.options.host);
@@ -136,7 +139,7 @@ impl Remote {
         command
     }
 
-    /// The process here that goes with what is held there.
+    /// The local process that stands for the processes on the other host.
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref().map(Helper::pid)
     }
@@ -150,7 +153,7 @@ impl Remote {
         }
         let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         let mut command = self.command(&["-T"], &words);
-        // An interrupt from the terminal is for the program, which may want its server a little
+        // An interrupt from the terminal is for the program, which may need its server a little
         // longer.
         command
             .stdin(Stdio::piped())
@@ -210,14 +213,15 @@ impl Remote {
     }
 }
 
-/// The name of a server's socket in the run directory on its host, and of the socket here that
+/// The name of a server's socket in the run directory on its host, and of the local socket that
 /// leads to it.
 pub const SERVER: &str = "server";
-/// The name of the socket there that leads to the server here.
+/// The name of the socket on the other host that leads to the server on this host.
 const RENDERER: &str = "renderer";
 
 impl Ssh {
-    /// Makes the connection, which then stays in the background, and sees which `mgn` is there.
+    /// Makes the connection, which then stays in the background, and checks which `mgn` the other
+    /// host has.
     fn connect(&self) -> Result<(), Error> {
         let SshOptions {
             host, mgn, silence, ..
@@ -229,7 +233,7 @@ impl Ssh {
             .arg(format!("ControlPersist={PERSIST_SECONDS}"))
             .args(["-o", &format!("ServerAliveInterval={alive}")])
             .args(["-o", "ServerAliveCountMax=3"])
-            // The user's own forwardings have no place here, and may be in use.
+            // The user's own forwardings are not needed here, and their ports may be in use.
             .args(["-o", "ClearAllForwardings=yes"])
             .args(["--", host])
             .arg(there(mgn, &[OsStr::new("--version")]))
@@ -269,7 +273,7 @@ impl Ssh {
         command
     }
 
-    /// A command that uses the connection that is there, and never makes one of its own.
+    /// A command that uses the existing connection, and never makes its own.
     fn shared(&self) -> Command {
         let mut command = self.command();
         command.args(["-o", "ControlMaster=no", "-o", "BatchMode=yes"]);
@@ -284,7 +288,7 @@ impl Drop for Remote {
             drop(stop);
             let _ = thread.join();
         }
-        // Its input is closed by now.
+        // The holder's input is closed by now, so it ends.
         if let Some(mut holder) = self.holder.take() {
             holder.ends_within(END_TIMEOUT);
         }
@@ -296,7 +300,7 @@ impl Drop for Remote {
     }
 }
 
-/// Whether the run directory still belongs to a process that lives.
+/// Whether the run directory still belongs to a live process.
 pub fn is_held(folder: &Path) -> bool {
     match File::open(folder) {
         Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_err(),
@@ -320,9 +324,9 @@ fn last_line(output: &Output) -> String {
     line.unwrap_or("it does not say why").to_owned()
 }
 
-/// `mgn` and its arguments as the shell there reads them.
+/// `mgn` and its arguments in the form that the remote shell reads.
 fn there(mgn: &str, words: &[&OsStr]) -> std::ffi::OsString {
-    // The shell there knows the home directory.
+    // The remote shell knows the home directory.
     let mut line = match mgn.strip_prefix("~/") {
         Some(rest) => {
             let mut line = std::ffi::OsString::from("~/");
@@ -338,7 +342,7 @@ fn there(mgn: &str, words: &[&OsStr]) -> std::ffi::OsString {
     line
 }
 
-/// A word that a shell takes as it is.
+/// A word in a form that a shell takes literally.
 fn quoted(word: &OsStr) -> std::ffi::OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:=,+@%".contains(byte);

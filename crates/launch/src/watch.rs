@@ -1,5 +1,5 @@
-//! Which OpenGL libraries the processes of a run have mapped, to tell when GLVND, or a library of
-//! the program's own, led its GL elsewhere.
+//! Watches which OpenGL libraries the processes of a run have mapped. This shows when GLVND, or a
+//! library of the program's own, directed its GL elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -11,8 +11,7 @@ use rustix::process::{waitpid, Pid, WaitOptions};
 
 use crate::LIBRARY_FILE;
 
-/// A process new to us is looked at this often, so that one that lives for a moment only is seen
-/// with its libraries …
+/// A new process is checked this often, so that the libraries of a short-lived process are seen …
 const NEW_PROCESS_INTERVAL: Duration = Duration::from_millis(20);
 /// … for this long …
 const NEW_PROCESS_FOR: Duration = Duration::from_millis(600);
@@ -28,9 +27,9 @@ pub struct Mapped {
     pub front: bool,
     /// Other OpenGL drivers, by their files.
     drivers: BTreeSet<PathBuf>,
-    /// Libraries with OpenGL's entry points that were no part of GLVND at the last look, and at
-    /// how many looks in a row there were such. A program that is being loaded may have
-    /// GLVND's by half, so once does not count.
+    /// Libraries with OpenGL's entry points that did not belong to GLVND at the last check, and at
+    /// how many checks in a row there were such libraries. While a program is being loaded, only a
+    /// part of GLVND may be mapped, so one check is not enough.
     loose: BTreeSet<PathBuf>,
     looks: u32,
 }
@@ -82,7 +81,7 @@ impl Mapped {
             .chain(self.loose.iter().filter(move |_| sure))
     }
 
-    /// Whether its GL went to another driver. A driver without a front library serves something
+    /// Whether its GL went to another driver. Without a front library, a driver serves something
     /// else, such as Vulkan or buffer allocation.
     fn elsewhere(&self) -> bool {
         self.front && !self.ours && self.drivers().next().is_some()
@@ -104,8 +103,8 @@ fn is_driver(name: &str) -> bool {
         || name.starts_with("libOSMesa.so")
 }
 
-/// The libraries with entry points. Under GLVND they only lead to a vendor; without it they are a
-/// driver themselves, as bundled ones are.
+/// Whether a library has OpenGL's entry points. Under GLVND, such a library only leads to a vendor.
+/// Without GLVND, it is a driver itself, as bundled libraries are.
 fn is_entry(name: &str) -> bool {
     ["libGL.so", "libEGL.so", "libGLESv2.so", "libGLESv1_CM.so"]
         .iter()
@@ -128,7 +127,7 @@ pub struct Seen {
     pub mapped: Mapped,
 }
 
-/// Watches the descendants of this process, those of its helpers excepted.
+/// Watches the descendants of this process, except those of its helpers.
 #[derive(Debug)]
 pub(crate) struct Watch {
     helpers: Vec<u32>,
@@ -140,14 +139,14 @@ pub(crate) struct Watch {
     dense_until: Instant,
 }
 
-/// Process ids are used again; with the time of its start one is unique.
+/// A process id together with its start time, because process ids are reused.
 type Identity = (u32, u64);
 
-/// The processes that live below us at the moment.
+/// Which descendants of this process are alive.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Alive {
     pub(crate) any: bool,
-    /// One that has our client library.
+    /// Whether one of them has our client library.
     pub(crate) ours: bool,
 }
 
@@ -163,18 +162,18 @@ impl Watch {
         }
     }
 
-    /// When to look again.
+    /// When the next check is due.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Makes the next look due.
+    /// Makes the next check due now.
     pub(crate) fn look_now(&mut self) {
         self.next = Instant::now();
     }
 
-    /// Looks at every process and takes leave of dead ones that were left to us. `program` is
-    /// waited for elsewhere.
+    /// Checks every process, and reaps dead ones that became our children. `program` is reaped
+    /// elsewhere.
     pub(crate) fn look(&mut self, now: Instant, program: u32) -> Alive {
         let mut alive = Alive::default();
         for process in self.family() {
@@ -188,7 +187,7 @@ impl Watch {
             tracing::trace!(?process, "seen");
             let maps = fs::read(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
             if maps.is_empty() {
-                // It is about to end, or is not ours to look at.
+                // The process is about to end, or we may not inspect it.
                 continue;
             }
             let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
@@ -230,7 +229,8 @@ impl Watch {
     }
 }
 
-/// The descendants of `roots`, as far as `follow` lets one go.
+/// The descendants of `roots`. Processes for which `follow` is false are left out with their
+/// descendants.
 fn below<'a>(
     all: &'a [Process],
     roots: &[u32],
@@ -247,18 +247,18 @@ fn below<'a>(
     found
 }
 
-/// A run's outcome as to its OpenGL.
+/// Which OpenGL a run used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Ours was used, and no process used only another.
+    /// Our library was used, and no process used only another driver.
     Ours,
-    /// No process was seen with an OpenGL library that led anywhere.
+    /// No process was seen with an OpenGL library that led to a driver.
     NoGl,
-    /// A process used another driver and never ours.
+    /// A process used another driver, and never our library.
     Elsewhere { process: String, driver: PathBuf },
 }
 
-/// Judges what was seen of a run's processes.
+/// Determines a run's verdict from the processes that were seen.
 pub fn judge<'a>(seen: impl IntoIterator<Item = &'a Seen>) -> Verdict {
     let mut verdict = Verdict::NoGl;
     for process in seen {
@@ -313,7 +313,8 @@ pub(crate) fn helper_time(pid: u32) -> Duration {
     processor_time(pid) + below
 }
 
-/// In which times are counted, by Linux's promise to user space on every architecture we run on.
+/// The unit of processor times. Linux promises this value to user space on every architecture on
+/// which we run.
 const TICK: Duration = Duration::from_millis(10);
 
 fn processes() -> impl Iterator<Item = Process> {
@@ -326,7 +327,7 @@ fn processes() -> impl Iterator<Item = Process> {
 }
 
 fn read_stat(pid: u32) -> Option<Process> {
-    // Longer than any; read at once, since there are many.
+    // Longer than any such text. It is read at once, because there are many processes.
     let mut stat = [0; 1024];
     let length = File::open(format!("/proc/{pid}/stat"))
         .ok()?
@@ -335,16 +336,16 @@ fn read_stat(pid: u32) -> Option<Process> {
     parse_stat(pid, &String::from_utf8_lossy(&stat[..length]))
 }
 
-/// Reads `/proc/PID/stat` (proc_pid_stat(5)). The name stands in parentheses and may hold any
-/// character, more of them too.
+/// Reads `/proc/PID/stat` (proc_pid_stat(5)). The name stands in parentheses and may contain any
+/// character, including parentheses.
 fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let (before, after) = stat.rsplit_once(')')?;
     let name = before.split_once('(')?.1.to_owned();
     let mut fields = after.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    // The last one was the fourth field. Processor times begin at the fourteenth, and the start
-    // time is the twenty-second.
+    // The last field read was the fourth. Processor times begin at the fourteenth field, and the
+    // start time is the twenty-second.
     let mut times = fields
         .by_ref()
         .skip(9)

@@ -15,30 +15,31 @@ use crate::helper::Helper;
 use crate::{inspect, Error, RunDir};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// The first and the longest pause between checks whether it is there.
+/// The first and the longest pause between checks whether the server is ready.
 const STEPS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(10)];
 
-/// Display numbers from here on are tried. X servers without a given number take the lowest ones,
-/// and those in other network namespaces take them from each other: they see only the sockets in
-/// files, which they replace.
+/// Display numbers are tried from here on. X servers without a given number take the lowest ones.
+/// Servers in other network namespaces can take these from each other: they see only the sockets in
+/// the file system, and replace them.
 const FIRST: u32 = 100;
-/// The range of numbers at which different processes begin.
+/// Processes begin at different numbers within this range.
 const SPREAD: u32 = 1000;
 const TRIES: u32 = 10;
 
-/// Larger than the windows programs open by themselves; it costs 16 MB.
+/// Larger than the windows that programs open by default. It costs 16 MB.
 const SCREEN: &str = "2560x1600x24";
 
 const COOKIE_NAME: &[u8] = b"MIT-MAGIC-COOKIE-1";
 
-/// An Xvfb with a display number of its own that only holders of its cookie can use. It ends when
+/// An Xvfb with a display number of its own. Only holders of its cookie can use it. It ends when
 /// this is dropped, or when this process and all its clients are gone.
 #[derive(Debug)]
 pub struct Xvfb {
     helper: Helper,
     display: String,
     authority: PathBuf,
-    /// Our own connection. The server ends with its last client, so it must always have one.
+    /// Our own connection. The server ends when its last client leaves, so there must always be
+    /// one.
     _client: UnixStream,
 }
 
@@ -51,13 +52,13 @@ impl Xvfb {
     /// Starts an X server that keeps its files in `run`.
     ///
     /// # Errors
-    /// [`Error::NoXvfb`] if it is not installed, [`Error::XvfbFailed`] with its own last words if
+    /// [`Error::NoXvfb`] if it is not installed, [`Error::XvfbFailed`] with its own last message if
     /// it does not start.
     pub fn start(run: &RunDir) -> Result<Xvfb, Error> {
         Xvfb::start_with(run, &[])
     }
 
-    /// As [`Xvfb::start`], with more arguments.
+    /// Like [`Xvfb::start`], with more arguments.
     ///
     /// # Errors
     /// The same.
@@ -93,7 +94,7 @@ impl Xvfb {
                 Err(error) if tries.next().is_none() || Instant::now() > deadline => {
                     return Err(error)
                 }
-                // Another may have been faster.
+                // Another process may have taken the number first.
                 Err(_) => number += 1,
             }
         }
@@ -114,7 +115,8 @@ impl Xvfb {
     }
 }
 
-/// The first display number from `number` on that no X server has which shares /tmp with us.
+/// The first display number from `number` on that is not used by an X server that shares /tmp with
+/// us.
 fn free(number: u32) -> u32 {
     let is_free = |number: &u32| {
         let lock = PathBuf::from(format!("/tmp/.X{number}-lock"));
@@ -127,8 +129,8 @@ fn socket(number: u32) -> PathBuf {
     format!("/tmp/.X11-unix/X{number}").into()
 }
 
-/// Starts an X server, which locks its number for all that share /tmp, and waits until we are its
-/// client.
+/// Starts an X server, and waits until we are its client. The server locks its number for all
+/// processes that share /tmp.
 fn serve(
     executable: &Path,
     number: u32,
@@ -154,7 +156,7 @@ fn serve(
     let [mut step, longest] = STEPS;
     loop {
         let is_there = helper.alive();
-        // The server that accepts the cookie is ours.
+        // A server that accepts the cookie is ours.
         let why = match connect(number, cookie) {
             Ok(client) => return Ok((helper, client)),
             Err(_) if is_there && Instant::now() < deadline => {
@@ -193,8 +195,7 @@ fn write_authority(path: &Path, cookie: &[u8]) -> io::Result<()> {
     file.write_all(&entry)
 }
 
-/// Opens a client connection by hand (X11 protocol, section 8) and leaves it at that: it never
-/// sends a request.
+/// Opens a client connection by hand (X11 protocol, section 8), and never sends a request on it.
 fn connect(number: u32, cookie: &[u8]) -> io::Result<UnixStream> {
     let mut stream = UnixStream::connect(socket(number))?;
     stream.set_read_timeout(Some(START_TIMEOUT))?;
@@ -245,8 +246,8 @@ mod tests {
             connect(number, b"0123456789abcdef").is_err(),
             "a wrong cookie gets in"
         );
-        // Its number is in use for all processes that share /tmp, and a later server does not get
-        // it.
+        // The server's number is in use for all processes that share /tmp, so a later server does
+        // not get it.
         assert!(free(number) > number);
         let (executable, authority) = (find_xvfb().unwrap(), server.authority());
         let (log, now) = (run.join("other.log"), Instant::now());

@@ -1,4 +1,4 @@
-//! A picture that the X server keeps.
+//! A picture that the X server stores.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Canvas {
 
 impl Drop for Canvas {
     fn drop(&mut self) {
-        // Without a connection it has gone already.
+        // If the connection is lost, the X server has freed the pixmap already.
         if let Ok(cookie) = self.display.connection.free_pixmap(self.pixmap) {
             cookie.ignore_error();
         }

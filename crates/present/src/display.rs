@@ -1,4 +1,4 @@
-//! Our own connection to the X server, and the shared memory it has been given.
+//! Our own connection to the X server, and the shared memory that the server has attached.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,12 +16,12 @@ use x11rb::wrapper::ConnectionExt as _;
 
 use crate::Error;
 
-/// Segments that stay attached. A connection's chunk pool is one segment, large pictures have a few
-/// of their own; beyond this the one used longest ago goes.
+/// The most segments that stay attached. A connection's chunk pool is one segment, and each large
+/// picture may have its own. Beyond this limit, the least recently used segment is detached.
 const ATTACHED_MAX: usize = 8;
 
-/// A connection to an X server, apart from the program's own, so that neither sees the other's
-/// errors and events. Windows share one.
+/// A connection to an X server, separate from the program's own, so that neither sees the other's
+/// errors and events. All windows share one.
 pub struct XDisplay {
     pub(crate) connection: RustConnection,
     name: String,
@@ -29,7 +29,7 @@ pub struct XDisplay {
     shared: Mutex<Shared>,
 }
 
-/// How an attempt to use shared memory went.
+/// The result of attaching shared memory.
 pub(crate) enum Attached {
     /// The X server's name for the segment.
     Yes(shm::Seg),
@@ -38,7 +38,7 @@ pub(crate) enum Attached {
 
 #[derive(Default)]
 struct Shared {
-    /// Set once the X server has shown that it can or cannot be handed descriptors.
+    /// Whether the X server accepts file descriptors; unset until it has shown that.
     works: Option<bool>,
     attached: HashMap<u64, Attachment>,
     clock: u64,
@@ -50,23 +50,23 @@ struct Attachment {
     used: u64,
 }
 
-/// The abilities of an X server, for people.
+/// Properties of an X server, for people.
 #[derive(Clone, Debug)]
 pub struct DisplayInfo {
-    /// Its maker's name and release number.
+    /// The vendor's name and the release number.
     pub vendor: String,
     pub release: u32,
     /// Width and height of the screen in pixels.
     pub size: (u16, u16),
     pub depth: u8,
-    /// The version of its GLX extension, without which programs find no OpenGL for their windows.
+    /// The version of the GLX extension; without it programs find no OpenGL for their windows.
     pub glx: Option<(u32, u32)>,
-    /// Whether it takes shared memory by descriptor.
+    /// Whether the X server attaches shared memory by file descriptor.
     pub shared_memory: bool,
 }
 
 impl XDisplay {
-    /// Connects to `name`, or to what `DISPLAY` says.
+    /// Connects to `name`, or to the display that `DISPLAY` names.
     ///
     /// # Errors
     /// [`Error::NoDisplay`].
@@ -87,7 +87,7 @@ impl XDisplay {
         })
     }
 
-    /// Asks the X server what it is.
+    /// Asks the X server for its properties.
     ///
     /// # Errors
     /// [`Error::DisplayLost`].
@@ -138,7 +138,7 @@ impl XDisplay {
         Ok(answer.atom)
     }
 
-    /// Tells window managers and people what a window of ours is.
+    /// Sets the title and class of a window of ours, for window managers and people.
     pub(crate) fn set_title(&self, window: u32, title: &str) -> Result<(), Error> {
         let (text, utf8) = (AtomEnum::STRING.into(), self.atom(b"UTF8_STRING")?);
         let properties: [(u32, u32, &[u8]); 3] = [
@@ -156,12 +156,12 @@ impl XDisplay {
         Ok(())
     }
 
-    /// The screen that the display's name says.
+    /// The screen that the display's name selects.
     pub(crate) fn root(&self) -> &Screen {
         &self.connection.setup().roots[self.screen]
     }
 
-    /// The visual's red mask and whether pixels are most significant byte first.
+    /// The visual's red mask, and whether pixels have their most significant byte first.
     pub(crate) fn pixel_order(&self, visual: u32) -> (Option<u32>, bool) {
         const COLORED: [VisualClass; 2] = [VisualClass::TRUE_COLOR, VisualClass::DIRECT_COLOR];
         let setup: &Setup = self.connection.setup();
@@ -175,8 +175,8 @@ impl XDisplay {
         (red, setup.image_byte_order == ImageOrder::MSB_FIRST)
     }
 
-    /// Makes sure that the X server knows this memory, which must hold `length` bytes from the
-    /// segment's offset on.
+    /// Attaches this memory to the X server, if it is not attached yet. The memory must hold
+    /// `length` bytes from the segment's offset on.
     pub(crate) fn attach(&self, segment: &Segment<'_>, length: usize) -> Result<Attached, Error> {
         let fits = segment
             .offset
@@ -229,7 +229,8 @@ impl XDisplay {
                 shared.works = Some(false);
                 Ok(Attached::No)
             }
-            // A connection that cannot carry descriptors says so here and is not broken by it.
+            // A connection that cannot carry file descriptors fails here, and is not broken by
+            // that.
             Err(ConnectionError::FdPassingFailed) => {
                 shared.works = Some(false);
                 Ok(Attached::No)
@@ -248,8 +249,8 @@ impl XDisplay {
         Ok(())
     }
 
-    /// Whether the MIT-SHM extension is there in version 1.2, which takes descriptors. It may still
-    /// refuse them, over a forwarded connection for one.
+    /// Whether the X server has MIT-SHM 1.2, which attaches by file descriptor. It may still refuse
+    /// descriptors, for example over a forwarded connection.
     fn takes_descriptors(&self, shared: &mut Shared) -> Result<bool, Error> {
         if let Some(works) = shared.works {
             return Ok(works);
@@ -269,7 +270,7 @@ impl XDisplay {
         Ok(works)
     }
 
-    /// Stops using shared memory, because the X server turned out not to draw from it.
+    /// Stops using shared memory, after the X server has failed to draw from it.
     pub(crate) fn give_up_shared_memory(&self) {
         self.shared().works = Some(false);
     }
@@ -285,12 +286,12 @@ impl XDisplay {
         }
     }
 
-    /// Sends the requests that are still held back.
+    /// Sends the requests that are still buffered.
     pub(crate) fn flush(&self) -> Result<(), Error> {
         self.connection.flush().map_err(lost)
     }
 
-    /// Waits until the X server has done all that was asked of it.
+    /// Waits until the X server has executed all requests.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         let cookie = self.connection.get_input_focus().map_err(lost)?;
         cookie

@@ -1,12 +1,12 @@
-//! Pictures on their way through a network, as they are or compressed as one LZ4 block.
+//! The transfer encoding of pictures: unchanged, or compressed as one LZ4 block.
 //!
-//! Both directions are in this file, so that they are tested against each other.
+//! Both directions are in this file, so that they can be tested against each other.
 
 use mgn_wire::frames::Encoding;
 
 use crate::Error;
 
-/// Appends `pixels`, compressed, to `into`, unless that makes them no shorter.
+/// Appends the compressed `pixels` to `into`, unless compression makes them no shorter.
 pub fn pack(pixels: &[u8], into: &mut Vec<u8>) -> Encoding {
     let start = into.len();
     into.resize(
@@ -26,11 +26,11 @@ pub fn pack(pixels: &[u8], into: &mut Vec<u8>) -> Encoding {
     }
 }
 
-/// Makes `into` the picture that `bytes` encode.
+/// Decodes `bytes` to `into`.
 ///
 /// # Errors
-/// [`Error::BadEncoding`] if they do not come to exactly `length` bytes. No more than that is ever
-/// allocated.
+/// [`Error::BadEncoding`] if the result does not have exactly `length` bytes. No more than `length`
+/// bytes are ever allocated.
 pub fn unpack(
     encoding: Encoding,
     bytes: &[u8],

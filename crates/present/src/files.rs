@@ -1,4 +1,4 @@
-//! Frames kept as image files.
+//! Frames that are saved as image files.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use crate::jpeg::jpeg;
 use crate::picture::{Picture, PIXEL};
 use crate::{Error, Target};
 
-/// High enough that thin lines stay clean; colour is kept at full resolution for the same reason.
+/// High enough for clean thin lines. Colour keeps its full resolution for the same reason.
 const JPEG_QUALITY: u32 = 92;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,17 +41,17 @@ pub struct Saver {
     dir: PathBuf,
     format: FileFormat,
     every: u64,
-    /// Numbers of surfaces, in order of their first frame.
+    /// The surfaces' numbers in file names, in order of their first frames.
     surfaces: HashMap<u32, usize>,
     scratch: Vec<u8>,
     failed: bool,
 }
 
 impl Saver {
-    /// Saves into `dir`, which is made where it is missing.
+    /// Saves into `dir`, which is created if it is missing.
     ///
     /// # Errors
-    /// [`Error::SaveDir`] if it cannot be made or is no directory.
+    /// [`Error::SaveDir`] if `dir` cannot be created or is not a directory.
     pub fn new(dir: &Path, format: FileFormat, every: u64) -> Result<Saver, Error> {
         let no_dir = |source| Error::SaveDir {
             path: dir.into(),
@@ -100,7 +100,8 @@ impl Target for Saver {
         let written = write(&unfinished, self.format, picture, &mut self.scratch);
         let saved = written.and_then(|()| fs::rename(&unfinished, &path));
         saved.map_err(|source| {
-            // A full disk will not do better next time.
+            // After an error the saver gives up: if the disk is full, the next frame would fail,
+            // too.
             let _ = fs::remove_file(&unfinished);
             self.failed = true;
             Error::Save { path, source }
@@ -108,9 +109,9 @@ impl Target for Saver {
     }
 }
 
-/// The name of a file while it is written: nobody should see half a picture, even if this process
-/// is killed meanwhile. Each process uses its own name, so that two that save to one folder do not
-/// publish each other's halves.
+/// The name of a file while it is written. Nobody should see half a picture, even if this process
+/// is killed meanwhile. Each process uses its own name, so that two processes that save to one
+/// folder do not publish each other's partial files.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));

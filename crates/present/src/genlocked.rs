@@ -16,18 +16,18 @@ use crate::display::lost;
 use crate::error::HEAD_MAX;
 use crate::{Error, Head, Picture, Target};
 
-/// Pictures that the X server holds: two that are seen while one takes the place of the other, and
-/// those that wait for their vertical blank.
+/// Pictures that the X server stores: two that are visible while one replaces the other, and those
+/// that wait for their vertical blank.
 const CANVASES: usize = 5;
-/// How many wait at most.
+/// The most pictures that wait.
 const AWAITED_MAX: usize = 3;
-/// A picture for a later vertical blank than this number from the last known one is shown at once,
-/// because the X server keeps each picture that waits.
+/// If the vertical blank for a picture is more than this number after the last known one, the
+/// picture is shown at once, because the X server keeps every picture that waits.
 const AHEAD_MAX: u64 = 250;
-/// Reported times of vertical blanks may be this far in the future, in ns: some drivers report the
-/// end of the blank at its beginning.
+/// The lowest age of a reported vertical blank, in ns. It is negative because some drivers report
+/// the time of the end of the blank at its beginning.
 const AGE_MIN: i64 = -10_000_000;
-/// Older reports are of no use, and those that are older still come from another host's clock.
+/// The greatest age of a useful report, in ns. A much older report comes from another host's clock.
 const AGE_MAX: i64 = 2_000_000_000;
 const FOREIGN_AGE: i64 = 10_000_000_000;
 
@@ -36,31 +36,32 @@ const FOREIGN_AGE: i64 = 10_000_000_000;
 pub struct GenlockedHead {
     head: Head,
     canvases: Vec<Held>,
-    /// The number of the last request that is answered by an event.
+    /// The serial of the last request that an event answers.
     serial: u32,
     /// The vertical blanks at which pictures are to appear, by serial.
     awaited: VecDeque<(u32, u64)>,
-    /// The vertical blank that the X server is to report, by serial, and when it was asked.
+    /// The request to report a vertical blank: its serial, the number of the blank, and when it was
+    /// sent.
     asked: Option<(u32, u64, i64)>,
     vblank: Option<Vblank>,
     late: u32,
     is_exposed: bool,
-    /// Whether a different clock of the X server was reported.
+    /// Whether there was a warning that the X server's clock is a different one.
     has_warned: bool,
 }
 
 #[derive(Debug)]
 struct Held {
     canvas: Canvas,
-    /// The serial of its picture, while the X server reads it.
+    /// The serial of the picture, while the X server reads the canvas.
     busy: Option<u32>,
 }
 
 impl GenlockedHead {
-    /// Opens a window as [`Head::open`] does.
+    /// Opens a window like [`Head::open`].
     ///
     /// # Errors
-    /// Those of [`Head::open`], and [`Error::NoVblanks`].
+    /// The errors of [`Head::open`], and [`Error::NoVblanks`].
     pub fn open(
         display: &str,
         place: DisplayPosition,
@@ -96,14 +97,14 @@ impl GenlockedHead {
         })
     }
 
-    /// The vertical blank at which the next picture is shown: none before those of the pictures
-    /// that wait, which it would not replace. The X server drops a picture if the next one is for
-    /// the same vertical blank.
+    /// The vertical blank at which the next picture is shown. It is not before those of waiting
+    /// pictures, because the next picture would not replace these. If two pictures are for the same
+    /// vertical blank, the X server drops the first.
     fn in_order(&mut self, wanted: Option<u64>) -> Option<u64> {
         let known = self.vblank.map(|known| known.number);
         let is_near =
             |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
-        // Some may never have been reported, or the numbers began anew.
+        // Some pictures may never have been reported, or the numbers may have restarted.
         let is_recent = |number: u64| known.is_some_and(|k| k.abs_diff(number) <= AHEAD_MAX);
         self.awaited.retain(|(_, awaited)| is_recent(*awaited));
         let last = self.awaited.iter().map(|(_, awaited)| *awaited).max();
@@ -121,7 +122,7 @@ impl GenlockedHead {
         Ok(self.serial)
     }
 
-    /// The number in the answer to a request. Other events are handled on the way to it.
+    /// The number in the answer to a request. Handles other events until it arrives.
     fn find(&mut self, serial: u32) -> Result<Option<u64>, Error> {
         let mut found = None;
         while let Some(event) = self.next_event()? {
@@ -181,7 +182,7 @@ impl GenlockedHead {
             }
             self.late += u32::from(event.msc > wanted);
         }
-        // Other reports may tell of the moment of the report.
+        // If the number is another one, the reported time may be that of the report.
         if event.msc == wanted {
             self.observe(event.msc, event.ust);
         }
@@ -201,8 +202,8 @@ impl GenlockedHead {
         }
     }
 
-    /// The number of a canvas of this size that the X server does not read, if there is one; that
-    /// of the oldest otherwise.
+    /// The index of a canvas of this size that the X server does not read. If there is none, that
+    /// of the oldest canvas.
     fn free_canvas(&mut self, size: (u16, u16)) -> Result<usize, Error> {
         if self.canvases.len() < CANVASES && self.canvases.iter().all(|held| held.busy.is_some()) {
             let canvas = Canvas::new(&self.head.display, size)?;
@@ -223,9 +224,9 @@ impl Target for GenlockedHead {
         self.show_at(picture, None)
     }
 
-    /// Hands a picture to the X server, which shows it at the vertical blank of this number, or
-    /// without a number at the next one, but never before a picture that still waits. Does not wait
-    /// for that.
+    /// Passes a picture to the X server, which shows it at the vertical blank with this number.
+    /// Without a number, the X server shows it at the next blank, but never before a picture that
+    /// still waits. Returns without waiting for the blank.
     fn show_at(&mut self, picture: &Picture<'_>, vblank: Option<u64>) -> Result<(), Error> {
         self.poll()?;
         let vblank = self.in_order(vblank);
@@ -265,22 +266,23 @@ impl Target for GenlockedHead {
             Error::Refused { window, why }
         })?;
         if let Some(vblank) = vblank {
-            // The picture that waited for the same one is dropped.
+            // The X server drops a picture that waited for the same vertical blank.
             self.awaited.retain(|(_, awaited)| *awaited != vblank);
             self.awaited.push_back((self.serial, vblank));
         }
         Ok(())
     }
 
-    /// The last vertical blank that is known, and how many pictures have appeared later than at
-    /// theirs. Has the X server report the next one.
+    /// The last known vertical blank, and how many pictures have appeared after their own. Makes
+    /// the X server report the next one.
     fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
         self.poll()?;
         let now = monotonic();
         let is_waiting = |asked: &(u32, u64, i64)| now.saturating_sub(asked.2) < AGE_MAX;
         if self.asked.as_ref().is_none_or(|asked| !is_waiting(asked)) {
-            // An X server without real vertical blanks answers for the present moment if it is
-            // asked for one that is over. So it is asked for the number, and then for a later one.
+            // If an X server without real vertical blanks is asked for a past one, it answers with
+            // the present moment. So it is asked for the current number first, and then for a later
+            // one.
             let number = self.notify(0)?;
             self.head.display.sync()?;
             if let Some(number) = self.find(number)? {
@@ -293,7 +295,7 @@ impl Target for GenlockedHead {
     }
 
     fn is_exposed(&mut self) -> bool {
-        // If the connection is lost, the picture that is shown again reports it.
+        // If the connection is lost, showing the picture again reports that.
         self.poll().is_err() || std::mem::take(&mut self.is_exposed)
     }
 }

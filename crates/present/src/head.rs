@@ -13,8 +13,8 @@ use crate::display::lost;
 use crate::error::HEAD_MAX;
 use crate::{Error, Picture, Target, Window, XDisplay};
 
-/// A window without a frame that no window manager moves, black where no picture was put. It goes
-/// away when this is dropped.
+/// A window without a frame, which no window manager moves. It is black where no picture was shown.
+/// The window is destroyed when this is dropped.
 #[derive(Debug)]
 pub struct Head {
     pub(crate) display: Arc<XDisplay>,
@@ -87,7 +87,7 @@ impl Target for Head {
 
     fn is_exposed(&mut self) -> bool {
         let mut is_exposed = false;
-        // The next picture reports that the connection is lost.
+        // If the connection is lost, the next picture reports that.
         while let Ok(Some(event)) = self.display.connection.poll_for_event() {
             is_exposed |= matches!(event, Event::Expose(_));
         }
@@ -97,7 +97,7 @@ impl Target for Head {
 
 impl Drop for Head {
     fn drop(&mut self) {
-        // Without a connection it has gone already.
+        // If the connection is lost, the X server has destroyed the window already.
         if let Ok(cookie) = self.display.connection.destroy_window(self.id) {
             cookie.ignore_error();
         }

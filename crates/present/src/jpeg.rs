@@ -6,13 +6,13 @@ use turbojpeg::{Compressor, Image, PixelFormat, Subsamp};
 
 use crate::PIXEL;
 
-/// Colour is kept at full resolution from this quality on.
+/// From this quality on, colour keeps its full resolution.
 const FINE: u32 = 90;
 
-/// BGRX rows without gaps as JPEG of a quality from 1 to 100.
+/// Compresses BGRX rows without gaps to a JPEG of a quality from 1 to 100.
 ///
 /// # Errors
-/// What the JPEG library says.
+/// The error of the JPEG library.
 pub fn jpeg(bgrx: &[u8], width: usize, height: usize, quality: u32) -> io::Result<Vec<u8>> {
     let subsampling = match quality >= FINE {
         true => Subsamp::None,

@@ -1,8 +1,8 @@
-//! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`],
-//! [`GenlockedHead`], [`Pane`]), or into image files ([`Saver`]).
+//! Destinations of frames: the program's window ([`Window`]), windows of our own ([`Head`],
+//! [`GenlockedHead`], [`Pane`]), or image files ([`Saver`]).
 //!
-//! All are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
-//! its memory may be used again.
+//! All of these are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show`
+//! returns, its memory may be used again.
 #![forbid(unsafe_code)]
 
 mod canvas;
@@ -40,12 +40,12 @@ pub trait Target: Send {
     /// Shows or keeps `picture` and returns when its memory is no longer needed.
     ///
     /// # Errors
-    /// If the target has failed. It stays usable: it reports this once, and drops further pictures
-    /// silently.
+    /// If the target has failed. The target stays usable: it reports a failure once, and then drops
+    /// pictures silently.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error>;
 
-    /// As [`Target::show`], at the vertical blank of its display that has this number. A target
-    /// without one shows the picture at once.
+    /// The same as [`Target::show`], at the vertical blank with this number. A target without
+    /// vertical blanks shows the picture at once.
     ///
     /// # Errors
     /// As [`Target::show`].
@@ -54,8 +54,8 @@ pub trait Target: Send {
         self.show(picture)
     }
 
-    /// The last vertical blank of its display that is known, and how many pictures have appeared
-    /// later than at theirs.
+    /// The last known vertical blank of the target's display, and how many pictures have appeared
+    /// after their own.
     ///
     /// # Errors
     /// If the target has failed.
@@ -63,7 +63,7 @@ pub trait Target: Send {
         Ok((None, 0))
     }
 
-    /// Whether the last picture has to be shown again, because some of it is not there any more.
+    /// Whether the last picture must be shown again, because parts of it were lost.
     fn is_exposed(&mut self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A window of our own that people move, resize and close.
+//! A window of our own that users move, resize and close.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::display::lost;
 use crate::error::HEAD_MAX;
 use crate::{Error, Picture, Target, XDisplay};
 
-/// A window for the pictures of one program. It opens with the first picture, in its size, and
-/// takes the size of each picture that has another one. If the user makes it larger or smaller, the
-/// picture stays at the upper left as it is.
+/// A window for the pictures of one program. It opens with the first picture and has that picture's
+/// size. It is resized when a picture has another size than the one before. If the user resizes the
+/// window, the picture stays unscaled at the upper left.
 ///
-/// The X server keeps the picture, and draws it again where it was covered, also while the program
-/// computes. Once the user has closed the window, pictures are dropped. An X server that ends is an
-/// error, also in programs whose writes to broken connections would end them.
+/// The X server stores the picture, and draws it again after it was covered, even while the program
+/// is busy. Once the user has closed the window, pictures are dropped. If the X server ends, that
+/// is reported as an error, even in programs that a write to a broken connection would end.
 #[derive(Debug)]
 pub struct Pane {
     pub(crate) display: Arc<XDisplay>,
     title: String,
-    /// WM_PROTOCOLS and WM_DELETE_WINDOW: how window managers close windows.
+    /// The atoms WM_PROTOCOLS and WM_DELETE_WINDOW, with which window managers close windows.
     protocols: u32,
     delete: u32,
     open: Option<Open>,
@@ -35,7 +35,7 @@ pub struct Pane {
     is_lost: bool,
 }
 
-/// The window, and a smaller one in it whose background the picture is. With a single one, the X
+/// The window, and an inner window whose background is the picture. With a single window, the X
 /// server would fill a larger window with copies of the picture.
 #[derive(Debug)]
 struct Open {
@@ -45,7 +45,7 @@ struct Open {
 }
 
 impl Pane {
-    /// Connects to the X server `display`, or to that of `DISPLAY`.
+    /// Connects to the X server `display`, or to the one that `DISPLAY` names.
     ///
     /// # Errors
     /// [`Error::NoDisplay`], [`Error::DisplayLost`].
@@ -94,8 +94,8 @@ impl Pane {
         self.is_closed
     }
 
-    /// Whether the connection to the X server was lost, as far as [`Pane::is_closed`] has seen. The
-    /// next picture is an error then.
+    /// Whether [`Pane::is_closed`] has found the connection to the X server lost. The next picture
+    /// is an error then.
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
@@ -110,7 +110,7 @@ impl Pane {
         let Some(open) = self.open.take() else {
             return;
         };
-        // Without a connection they have gone already.
+        // If the connection is lost, the X server has destroyed the windows already.
         if let Ok(cookie) = self.display.connection.destroy_window(open.outer) {
             cookie.ignore_error();
         }
@@ -191,8 +191,8 @@ impl Pane {
         }
         open.canvas.draw(picture)?;
         let connection = &self.display.connection;
-        // Said again for each picture: an X server may copy a background when it is set. Errors are
-        // of a window that was destroyed, of which there is an event, too.
+        // Set again for each picture, because an X server may copy a background when it is set.
+        // Errors mean that the window was destroyed, which an event reports as well.
         let picture = ChangeWindowAttributesAux::new().background_pixmap(open.canvas.pixmap);
         let set = connection.change_window_attributes(open.inner, &picture);
         set.map_err(lost)?.ignore_error();
@@ -218,7 +218,7 @@ impl Pane {
 }
 
 impl Target for Pane {
-    /// Takes the place of the picture that was shown, wherever in a window this one lies.
+    /// Replaces the picture that was shown, and ignores the new picture's position in the window.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
         picture.check()?;
         let _guard = NoPipeSignal::block();

@@ -14,7 +14,7 @@ impl TestDisplay {
         Pane::open(Some(self.name()), title).unwrap()
     }
 
-    /// The windows of this title.
+    /// The windows with this title.
     fn titled(&self, title: &str) -> Vec<u32> {
         let x11 = &self.program.connection;
         let name = self.program.atom(b"_NET_WM_NAME").unwrap();
@@ -53,7 +53,7 @@ impl TestDisplay {
             .unwrap();
     }
 
-    /// Sends what window managers send when the user closes a window.
+    /// Sends the message that window managers send when the user closes a window.
     fn ask_to_close(&self, window: u32) {
         let protocols = self.program.atom(b"WM_PROTOCOLS").unwrap();
         let delete = self.program.atom(b"WM_DELETE_WINDOW").unwrap();

@@ -8,32 +8,32 @@ use mgn_wire::Slice;
 
 use crate::Error;
 
-/// Bytes of a pixel: blue, green, red and one that means nothing.
+/// Bytes of a pixel: blue, green, red, and one unused.
 pub const PIXEL: usize = 4;
 
 /// A frame, as rows of BGRX pixels from the top down.
 #[derive(Debug)]
 pub struct Picture<'a> {
-    /// Where in the window its upper left corner goes, in pixels.
+    /// The position of the picture's upper left corner in the window, in pixels.
     pub x: u32,
     pub y: u32,
     /// In pixels.
     pub width: u32,
     pub height: u32,
-    /// From one row to the next, in bytes; a multiple of a pixel, and no shorter than a row.
+    /// Bytes from one row to the next; a multiple of a pixel's size, and no less than a row.
     pub stride: u32,
     pub pixels: &'a dyn Rows,
-    /// Where in shared memory the first pixel is, for pixels that lie in such. Segments shown on
-    /// one [`XDisplay`](crate::XDisplay) must be of one connection, which is what their
-    /// numbers tell apart.
+    /// The place of the first pixel in shared memory, if the pixels lie there. Segments that are
+    /// shown on one [`XDisplay`](crate::XDisplay) must belong to one connection, because their
+    /// numbers are only unique within a connection.
     pub segment: Option<Segment<'a>>,
-    /// The surface's number, and that of the frame on it, from 1 on.
+    /// The surface's number, and the number of the frame on it, counted from 1.
     pub surface: u32,
     pub frame: u64,
 }
 
-/// Memory that a picture lies in. It may be shared with another process, which may write to it at
-/// any time, so it is copied out and never borrowed.
+/// Memory that holds a picture. It may be shared with another process, which may write to it at any
+/// time, so it is copied and never borrowed.
 pub trait Rows {
     /// In bytes.
     fn len(&self) -> usize;
@@ -42,7 +42,7 @@ pub trait Rows {
         self.len() == 0
     }
 
-    /// Copies `into.len()` bytes from `offset` on, which the caller has checked to be inside.
+    /// Copies `into.len()` bytes from `offset` on. The caller has checked that they lie inside.
     fn read(&self, offset: usize, into: &mut [u8]);
 
     /// The bytes themselves, if no other process can write to them.
@@ -100,7 +100,7 @@ impl fmt::Debug for dyn Rows + '_ {
 }
 
 impl<'a> Picture<'a> {
-    /// Checks the sizes against each other and against the memory.
+    /// Checks that the sizes are consistent and fit the memory.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let row = u64::from(self.width) * PIXEL as u64;
         let stride = u64::from(self.stride);
@@ -119,8 +119,8 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Makes `into` a copy of the rectangle `[x, y, width, height]` of the window, without gaps
-    /// between rows, if all of it is in the picture; says whether it is.
+    /// Copies the rectangle `[x, y, width, height]` of the window to `into`, without gaps between
+    /// rows, if the picture contains all of it. Returns whether it does.
     ///
     /// # Errors
     /// [`Error::BadPicture`] if the picture's sizes do not fit its memory.
@@ -156,8 +156,8 @@ impl<'a> Picture<'a> {
         self.width as usize * PIXEL
     }
 
-    /// Rows `first..first + count` without gaps between them. Borrowed where they are so already;
-    /// `scratch` holds them otherwise.
+    /// Rows `first..first + count` without gaps between them. They are borrowed if they have no
+    /// gaps already, and otherwise copied to `scratch`.
     pub(crate) fn packed<'s>(
         &'s self,
         first: usize,

@@ -1,13 +1,13 @@
-//! Pictures in another size.
+//! Scaling of pictures.
 
 use crate::picture::PIXEL;
 
-/// Makes `into` the picture `from` of `size` (width and height, without gaps) in the size `to`:
-/// each pixel is the one that its centre falls on, so that tiles of a wall fit together as the
-/// parts did that they are made of.
+/// Scales the picture `from` of `size` (width and height, without gaps) to the size `to`, and
+/// writes it to `into`. Each pixel is the source pixel that its centre falls on, so that scaled
+/// tiles of a wall fit together as the unscaled ones did.
 ///
 /// # Panics
-/// If `from` is shorter than its size says.
+/// If `from` is shorter than `size` says.
 pub fn scale(from: &[u8], size: (u32, u32), to: (u32, u32), into: &mut Vec<u8>) {
     let along = |size: u32, to: u32| {
         let at =

@@ -1,4 +1,4 @@
-//! Pictures put into a window that belongs to the program.
+//! Pictures that are put into a window of the program's.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::display::{lost, Attached};
 use crate::picture::{Picture, PIXEL};
 use crate::{Error, Target, XDisplay};
 
-/// Bytes of a PutImage request before its pixels, when it is one of the long ones.
+/// Bytes of a big-requests PutImage request before its pixels.
 const PUT_IMAGE_HEADER: usize = 28;
 
-/// Rows are copied in pieces of about this size, which stay in the processor's cache.
+/// Rows are copied in pieces of about this size, which fit into the CPU cache.
 const PIECE: usize = 256 << 10;
 
 /// A window of the program's.
 ///
-/// A picture larger than the window is cut off at its edges, a smaller one leaves the rest as it
-/// was. Once the window is destroyed pictures are dropped.
+/// A picture larger than the window is cut off at the window's edges; a smaller one leaves the rest
+/// unchanged. After the window was destroyed, pictures are dropped.
 #[derive(Debug)]
 pub struct Window {
     display: Arc<XDisplay>,
@@ -43,11 +43,11 @@ struct Ready {
     gc: Gcontext,
     depth: u8,
     order: Order,
-    /// For pixels of two bytes.
+    /// The byte order of pixels of two bytes.
     big_endian: bool,
 }
 
-/// Which bytes of a BGRX pixel the window wants, in which order.
+/// Which bytes of a BGRX pixel the window has, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Order([usize; PIXEL]);
 
@@ -92,7 +92,7 @@ impl Order {
     }
 }
 
-/// Memory of our own that the X server has been handed, for pictures that came by another way.
+/// Memory of our own that the X server has attached, for pictures that do not lie in shared memory.
 #[derive(Debug)]
 struct OwnMemory {
     fd: std::os::fd::OwnedFd,
@@ -103,12 +103,12 @@ struct OwnMemory {
 /// The result of putting a picture.
 enum Put {
     Done,
-    /// Not this way.
+    /// The picture cannot be put in this way.
     Unable,
 }
 
 impl Window {
-    /// Does not ask the X server anything yet.
+    /// Sends nothing to the X server yet.
     pub fn new(display: &Arc<XDisplay>, window: u32) -> Window {
         Window {
             display: Arc::clone(display),
@@ -120,7 +120,7 @@ impl Window {
         }
     }
 
-    /// A pixmap instead of a window. Its pixels are those of windows of this visual.
+    /// Draws into a pixmap, whose pixels have the format of this visual, instead of a window.
     pub(crate) fn on_pixmap(
         display: &Arc<XDisplay>,
         pixmap: u32,
@@ -185,7 +185,7 @@ impl Window {
         Ok(self.ready)
     }
 
-    /// Takes an answer of the X server; `None` if it says that the window is no more.
+    /// The value of an X server's answer; `None` if the window does not exist any more.
     fn unless_gone<T>(&mut self, answer: Result<T, ReplyError>) -> Result<Option<T>, Error> {
         match answer {
             Ok(value) => Ok(Some(value)),
@@ -206,7 +206,7 @@ impl Window {
         }
     }
 
-    /// Lets the X server draw from memory that it shares with us.
+    /// Makes the X server draw from shared memory.
     fn put_shared(
         &mut self,
         to: Ready,
@@ -215,7 +215,7 @@ impl Window {
         stride: usize,
     ) -> Result<Put, Error> {
         let total_width = stride / PIXEL;
-        // The X server wants the last row to be as long as the others.
+        // The X server requires the last row to have the full stride.
         let length = stride * picture.height as usize;
         let sizes = (u16::try_from(total_width), u16::try_from(picture.height));
         let at = (i16::try_from(picture.x), i16::try_from(picture.y));
@@ -257,7 +257,7 @@ impl Window {
         }
     }
 
-    /// Copies the picture into memory of our own that the X server shares.
+    /// Copies the picture to shared memory of our own, for the X server to draw from.
     fn put_copied(&mut self, to: Ready, picture: &Picture<'_>) -> Result<Put, Error> {
         let length = picture.row_bytes() * picture.height as usize;
         let Some(own) = self.own_memory(length) else {
@@ -275,7 +275,7 @@ impl Window {
                 };
                 self.put_shared(to, picture, &segment, picture.row_bytes())
             }
-            // Out of memory for a second copy: the picture goes through the socket.
+            // There is no memory for a second copy, so the picture is sent through the socket.
             Err(_) => Ok(Put::Unable),
         };
         self.own = Some(own);
@@ -296,7 +296,7 @@ impl Window {
         })
     }
 
-    /// Sends the pixels through the connection, in as many requests as that takes.
+    /// Sends the pixels through the connection, in as many requests as necessary.
     fn put_plain(&mut self, to: Ready, picture: &Picture<'_>) -> Result<(), Error> {
         let row = picture.row_bytes();
         let most = self.display.connection.maximum_request_bytes() - PUT_IMAGE_HEADER;
@@ -309,7 +309,7 @@ impl Window {
         let height = picture.height as usize;
         for first in (0..height).step_by(rows) {
             let count = rows.min(height - first);
-            // Windows cannot reach beyond this.
+            // Coordinates in a window cannot be larger than this.
             let at = (
                 i16::try_from(picture.x),
                 i16::try_from(picture.y as usize + first),
@@ -339,7 +339,7 @@ impl Window {
                 .map_err(lost)?
                 .ignore_error();
         }
-        // The last word is a request that fails if the window is gone.
+        // The last request fails if the window does not exist any more.
         let answer = self
             .display
             .connection
@@ -394,7 +394,7 @@ fn is_gone(error: &X11Error) -> bool {
     matches!(error.error_kind, ErrorKind::Drawable | ErrorKind::Window)
 }
 
-/// Numbers for our own memory, from the far end of those that callers give to theirs.
+/// Numbers for our own memory, counted down from the far end of the range that callers use.
 fn next_id() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);

@@ -1,4 +1,4 @@
-//! Pictures put into windows of a private X server, and read back from it.
+//! Pictures that are put into windows of a private X server, and read back from it.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use x11rb::protocol::xproto::{
 
 use crate::{Error, Picture, Target, Window, XDisplay};
 
-/// An X server, the program's connection to it, and ours. The environment names one server at a
-/// time.
+/// An X server, the program's connection to it, and ours. Only one can exist at a time, because the
+/// environment names one server.
 pub(crate) struct TestDisplay {
     pub(crate) program: XDisplay,
     ours: Arc<XDisplay>,
@@ -114,7 +114,7 @@ impl TestDisplay {
     }
 }
 
-/// Rows of pixels that tell their place, with `gap` bytes of rubbish behind each.
+/// Rows of pixels that encode their position, with `gap` bytes of rubbish behind each row.
 pub(crate) fn pixels(width: u32, height: u32, gap: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for y in 0..height {
@@ -187,7 +187,7 @@ fn every_way_in_shows_the_same() {
                 size,
                 offset: 4096,
             };
-            // The bytes lie elsewhere too, but wrong: they must not be looked at.
+            // The picture's own bytes are wrong: only the shared memory must be read.
             let wrong = vec![1; bytes.len()];
             let shared = Picture {
                 segment: Some(segment),
@@ -305,7 +305,7 @@ fn segments_come_and_go() {
             assert_eq!(differs(&desk.contents(window), &bytes), None);
         }
     }
-    // A place outside the segment is not handed to the X server, which would refuse it.
+    // A place outside the segment is not passed to the X server, which would refuse it.
     let bytes = pixels(64, 48, 0);
     let fd = memory(&bytes, 0, size);
     for offset in [size - 100, usize::MAX, 1 << 33] {
@@ -348,7 +348,7 @@ fn no_x_server_is_an_error_that_names_it() {
     );
 }
 
-/// Run with `--ignored --nocapture` to see what each way costs.
+/// Run with `--ignored --nocapture` to see the cost of each way.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_each_way() {

@@ -1,9 +1,8 @@
 //! Program binaries and shader binaries.
 //!
-//! A driver trusts the bytes of a program binary: a checksum is all that it checks. So a client
-//! gets each program binary with a seal behind it, a keyed hash of the binary and its format, and
-//! the driver gets back only binaries whose seal is right. Lengths that clients see include the
-//! seal.
+//! Drivers trust the bytes of a program binary and verify only a checksum. So each program binary
+//! that a client gets is followed by a seal, a keyed hash of the binary and its format. The driver
+//! gets back only binaries whose seal is right. Lengths that clients see include the seal.
 
 use crate::names::Class;
 use crate::renderer::{out, written, Renderer};
@@ -35,7 +34,7 @@ impl BinaryKey {
         key
     }
 
-    /// The key for one client of a server with this key; `client` tells it from all others.
+    /// The key for one client of a server that has this key. `client` identifies the client.
     pub fn of_client(&self, client: &str) -> BinaryKey {
         let context = "manganese, the key for program binaries of one client";
         let mut hasher = blake3::Hasher::new_derive_key(context);
@@ -43,7 +42,7 @@ impl BinaryKey {
         BinaryKey(hasher.finalize().into())
     }
 
-    /// A number that tells keys apart and reveals nothing else about them.
+    /// A number that differs between keys and reveals nothing else about them.
     pub fn id(&self) -> [u8; 16] {
         let hash = blake3::derive_key("manganese, the name of a key for program binaries", &self.0);
         let mut id = [0; 16];
@@ -98,7 +97,7 @@ impl Renderer {
         let program = self.object(Class::Program, program);
         let mut binary = out::<u8>(binary_count, lens::times(buf_size.into(), 1))?;
         let (mut length, mut format) = (-1, 0);
-        // A size that is too small, or negative, is the driver's to refuse.
+        // The driver refuses a size that is too small or negative.
         let room = match buf_size {
             0.. => buf_size.saturating_sub(SEAL as i32).max(0),
             _ => buf_size,
@@ -126,8 +125,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// A binary without the right seal is refused as the driver refuses one of another release: the
-    /// program is not linked, and there is no error.
+    /// A binary without the right seal is handled as the driver handles a binary of another
+    /// release: the program is not linked, and no error is raised.
     pub(crate) fn handwritten_gl_program_binary(
         &mut self,
         program: u32,
@@ -137,13 +136,13 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
-        // The driver gets the bytes that were checked, not those that the client may change
+        // The driver gets a copy of the checked bytes, because the client may change its own
         // meanwhile.
         let mut sealed = binary.to_vec();
         sealed.truncate(usize::try_from(length).unwrap_or(0));
         let binary = self.binary_key.opened(binary_format, &sealed);
         let binary = binary.unwrap_or_default();
-        // A negative length is the driver's to refuse.
+        // The driver refuses a negative length.
         let length = length.min(binary.len() as i32);
         // SAFETY: there are `length` bytes.
         unsafe {
@@ -217,7 +216,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// SPIR-V that a client may not use is given to the driver as a format that no driver has.
+    /// If a client may not use SPIR-V, the driver gets an unknown format in place of SPIR-V's.
     pub(crate) fn handwritten_gl_shader_binary(
         &mut self,
         count: i32,
@@ -235,8 +234,8 @@ impl Renderer {
             GL_SHADER_BINARY_FORMAT_SPIR_V if !self.accepts_spirv => GL_NONE,
             format => format,
         };
-        // Words are read in place, so the bytes have to lie as words do; and the client may change
-        // its own meanwhile.
+        // The copy aligns the bytes as words, which are read in place; and the client may change
+        // its own bytes meanwhile.
         let bytes = binary.to_vec();
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         // SAFETY: there are `count` names and `length` bytes, and room for all bytes in the words.

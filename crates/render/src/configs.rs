@@ -1,5 +1,5 @@
-//! The framebuffer configurations that programs may choose from: distinct, and each exactly what it
-//! says.
+//! The framebuffer configurations that programs may choose from. No two are the same, and each has
+//! exactly the properties that it lists.
 
 use crate::egl::{attr, Config, Egl, EglError, SRGB_EXTENSION};
 use mgn_wire::hello::{self, Color};
@@ -9,7 +9,7 @@ use mgn_wire::hello::{self, Color};
 pub(crate) struct Choice {
     pub egl: Config,
     pub described: hello::Config,
-    /// Whether GL_FRAMEBUFFER_SRGB has an effect. Never in the list.
+    /// Whether GL_FRAMEBUFFER_SRGB has an effect. Never set in the list of configurations.
     pub srgb: bool,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
         let Some(mut choice) = read(egl, config) else {
             continue;
         };
-        // EGL lists some twice, with another order of the colours in memory.
+        // EGL lists some configurations twice, with different orders of the colours in memory.
         let is_same = |c: &Choice| c.described.id == choice.described.id;
         if !chosen.iter().any(is_same) {
             choice.described.has_srgb = makes_srgb(egl, config);
@@ -36,7 +36,7 @@ pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
     Ok(chosen)
 }
 
-/// The one for what could use any.
+/// The configuration for contexts and surfaces that could use any.
 pub(crate) fn usual(choices: &[Choice]) -> Choice {
     let wanted = hello::Config::new(Color::Rgb8, 8, 24, 8, 0).id;
     let found = choices.iter().find(|c| c.described.id == wanted);

@@ -1,10 +1,10 @@
-//! The constant answers of a context: limits, ranges and lists, fetched once when it is made, so
-//! that the client need not ask again.
+//! Constant state of a context: limits, ranges and lists, fetched once when the context is made, so
+//! that the client need not ask for it.
 
 use mgn_wire::gl::*;
 
-/// Integer constants with their number of values. A driver that does not know one is simply not
-/// asked again.
+/// Integer constants with their number of values. A constant that the driver does not know is left
+/// out.
 pub(crate) const INTEGERS: &[(u32, usize)] = &[
     (GL_AUX_BUFFERS, 1),
     (GL_CONTEXT_FLAGS, 1),
@@ -178,7 +178,7 @@ pub(crate) const INTEGERS: &[(u32, usize)] = &[
     (GL_VIEWPORT_SUBPIXEL_BITS, 1),
 ];
 
-/// Lists of integers, with the constant that says how long each is.
+/// Lists of integers, with the constant that holds the length of each.
 pub(crate) const LISTS: &[(u32, u32)] = &[
     (
         GL_COMPRESSED_TEXTURE_FORMATS,
@@ -188,14 +188,14 @@ pub(crate) const LISTS: &[(u32, u32)] = &[
     (GL_SHADER_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS),
 ];
 
-/// Integers that are asked by index (0, 1, 2) and answered here as one list.
+/// Integers that are queried by index (0, 1, 2) and sent as one list.
 pub(crate) const INDEXED: &[(u32, usize)] = &[
     (GL_MAX_COMPUTE_WORK_GROUP_COUNT, 3),
     (GL_MAX_COMPUTE_WORK_GROUP_SIZE, 3),
 ];
 
-/// Constants that are not whole numbers; their integer forms are fetched as well, because rounding
-/// is the driver's.
+/// Constants that are not whole numbers. Their integer forms are fetched as well, because the
+/// driver decides on the rounding.
 pub(crate) const FLOATS: &[(u32, usize)] = &[
     (GL_ALIASED_LINE_WIDTH_RANGE, 2),
     (GL_ALIASED_POINT_SIZE_RANGE, 2),

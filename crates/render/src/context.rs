@@ -1,4 +1,4 @@
-//! A context of the renderer: the driver's, and the state that must be kept beside it.
+//! A context of the renderer: the driver's context, and the state that must be kept beside it.
 
 use crate::counts::{Counts, Results};
 use crate::debug::Debug;
@@ -51,7 +51,7 @@ impl Api {
         matches!(self, Api::Compat | Api::Core)
     }
 
-    /// Whether vertex arrays may lie in client memory and object 0 can be drawn from.
+    /// Whether vertex arrays may lie in client memory, and vertex array object 0 can be drawn from.
     pub fn has_client_arrays(self) -> bool {
         self != Api::Core
     }
@@ -66,19 +66,19 @@ pub(crate) struct Context {
     pub config: u32,
     /// The share group, named after its first context.
     pub group: u32,
-    /// The context's own names while it is not the current one.
+    /// The context's own names while it is not current.
     pub own: Box<Own>,
     pub draw: Option<SharedSurface>,
     pub read: Option<SharedSurface>,
-    /// The surface that it reads again after a command that reads another one.
+    /// The program's read surface, while a command reads a lent surface in its place.
     pub lender: Option<SharedSurface>,
-    /// The ticket of its last glSemaphorePCR; 0 if that raised an error.
+    /// The ticket of the last glSemaphorePCR; 0 if the command raised an error.
     pub ticket: u64,
-    /// The first error that was not yet reported, the client's or the driver's; 0 for none.
+    /// The first error, of the client or the driver, that was not yet reported; 0 for none.
     pub error: u32,
-    /// Whether it has ever had a default framebuffer to draw to.
+    /// Whether the context has ever had a default framebuffer to draw to.
     pub was_current: bool,
-    /// Whether it was made for single-buffered surfaces; `None` if it was made for any.
+    /// Whether the context was made for single-buffered surfaces; `None` if it was made for any.
     pub is_single: Option<bool>,
     /// `GL_DRAW_BUFFER` and `GL_READ_BUFFER` of the default framebuffer, as the program set them.
     pub draw_buffer: u32,
@@ -86,54 +86,54 @@ pub(crate) struct Context {
     /// Whether a display list is being compiled without being executed.
     pub only_compiles: bool,
     pub compiling: Option<Compiling>,
-    /// The list under compilation, if it must also be executed, after it has ended.
+    /// The list under compilation, if it must be executed after its end (GL_COMPILE_AND_EXECUTE).
     pub called_when_ended: Option<u32>,
-    /// Set when a primitive is begun, or a display list is called, which may begin one. Reset when
-    /// it is ended, or the driver says that there is none.
+    /// Set when a primitive is begun, and when a display list is called, because the list may begin
+    /// one. Reset when a primitive is ended, or the driver says that there is none.
     pub may_be_inside: bool,
     /// Whether GL_RENDER_MODE is GL_RENDER.
     pub renders: bool,
-    /// Framebuffer objects bound by the program, by its names for them.
+    /// Framebuffer objects that the program has bound, by the client's names.
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
     /// The driver's framebuffer object that takes the place of the default framebuffer while
     /// another context is current; see `Renderer::with_default_framebuffer_aside`.
     pub empty_framebuffer: Option<u32>,
-    /// Whether it does so now.
+    /// Whether that framebuffer object is bound now.
     pub is_aside: bool,
-    /// The surface that the context has drawn to last.
+    /// The last surface that the context has drawn to.
     pub draws: Option<Stamp>,
-    /// The surface for which the driver was told from which buffer the context reads.
+    /// The surface for which the driver knows which buffer the context reads.
     pub reads: Option<Stamp>,
-    /// Whether glBitmap was called since commands were last flushed while the default framebuffer
-    /// was bound. The driver keeps small bitmaps and draws them later.
+    /// Whether glBitmap was called, with the default framebuffer bound, since commands were last
+    /// flushed. The driver keeps small bitmaps and draws them later.
     pub may_keep_bitmaps: bool,
-    /// The vertex array object bound by the program, by its name for it.
+    /// The vertex array object that the program has bound, by the client's name.
     pub vertex_array: u32,
-    /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws
-    /// from the stream.
+    /// The driver's object that stands for the program's object 0. The driver's own 0 is for draws
+    /// whose vertices come from the stream.
     pub default_vertex_array: u32,
-    /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`, once it was asked.
+    /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`, once the driver was asked.
     pub array_buffer: Option<u32>,
-    /// The elements that glArrayElement may read until the primitive ends.
+    /// The array elements that glArrayElement may read until the primitive ends.
     pub elements: Elements,
     /// State of the driver's vertex array object 0.
     pub arrays: OwnArrays,
     pub has_fences: bool,
-    /// Whether framebuffers that are drawn to are bound apart from those that are read.
+    /// Whether draw and read framebuffers are bound separately.
     pub has_draw_framebuffers: bool,
     pub has_pixel_buffers: bool,
     /// Whether vertex arrays have binding points.
     pub has_vertex_bindings: bool,
-    /// Whether it has glReadnPixels.
+    /// Whether the context has glReadnPixels.
     pub has_bounded_reads: bool,
-    /// Whether it has `GL_RASTERIZER_DISCARD`.
+    /// Whether the context has `GL_RASTERIZER_DISCARD`.
     pub has_discard: bool,
-    /// Whether it has glDrawRangeElements.
+    /// Whether the context has glDrawRangeElements.
     pub has_draw_range: bool,
-    /// Whether the program chooses the buffer that is read.
+    /// Whether the program chooses the read buffer.
     pub has_read_buffer: bool,
-    /// Whether primitives can be restarted at an index of the program's choice, or at the
+    /// Whether the context has primitive restart, at an index that the program chooses or at the
     /// greatest.
     pub has_restart: bool,
     pub has_fixed_restart: bool,
@@ -142,15 +142,15 @@ pub(crate) struct Context {
     /// Whether there are program pipelines.
     pub has_pipelines: bool,
     pub vertex_arrays: VertexArrays,
-    /// Parts of buffers that shaders see.
+    /// Parts of buffers that are bound for shaders.
     pub parts: Parts,
     pub pixel_store: PixelStore,
-    /// The driver knows where it is until the context ends.
+    /// The driver keeps this object's address until the context ends.
     pub debug: Arc<Debug>,
     pub has_debug: bool,
     pub selection: Words,
     pub feedback: Words,
-    /// The program's scissor boxes, while the driver has others.
+    /// The program's scissor boxes, while the driver has other boxes.
     pub boxes: Option<Kept>,
     pub counts: Counts,
     pub results: Results,
@@ -159,7 +159,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Whether it draws to a surface with a back buffer.
+    /// Whether the context draws to a surface with a back buffer.
     pub fn is_double(&self) -> bool {
         self.draw.as_ref().is_some_and(|s| !s.borrow().single)
     }
@@ -227,7 +227,7 @@ impl Context {
 }
 
 impl Context {
-    /// Notes what the driver's context can do.
+    /// Notes what the driver's context supports.
     pub fn note(&mut self, version: (u8, u8), extensions: &[String]) {
         let has = |name: &str| extensions.iter().any(|e| e == name);
         let desktop = self.api.is_desktop();
@@ -263,7 +263,7 @@ impl Context {
 /// Contexts that share objects.
 #[derive(Default)]
 pub(crate) struct Group {
-    /// The common names while none of its contexts is the current one.
+    /// The names in common while no context of the group is current.
     pub shared: Box<Shared>,
     pub contexts: usize,
 }

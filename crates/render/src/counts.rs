@@ -2,9 +2,9 @@
 //!
 //! A renderer counts what it draws of its tile, its *share*. The shares of all renderers add up to
 //! what one renderer would count, because the client begins such queries only where tiles do not
-//! overlap. All renderers count alike what each of them draws as a whole, such as into framebuffer
-//! objects. So a query is made of *pieces*, queries of the driver's that have counted the one or
-//! the other, and the client adds them up.
+//! overlap. Things that each renderer draws as a whole, for example into framebuffer objects, are
+//! counted alike on all renderers. So a query is made of *pieces*: queries of the driver's, each of
+//! which has counted either the share or the whole. The client adds them up.
 
 use crate::handwritten::split_lists::Step;
 use crate::names::Class;
@@ -18,24 +18,25 @@ const MOST_PIECES: usize = 64;
 /// The queries of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// By the client's names of queries.
+    /// The tallies of queries, by the client's names.
     tallies: HashMap<u32, Tally>,
-    /// The totals of all renderers, as far as the client has sent them.
+    /// The totals over all renderers that the client has sent so far, by the client's names of
+    /// queries.
     sums: BTreeMap<u32, u64>,
-    /// Targets and queries that count now.
+    /// Targets and client names of the queries that are counting now.
     active: Vec<(u32, u32)>,
-    /// Between glBeginConditionalRender and glEndConditionalRender.
+    /// Set between glBeginConditionalRender and glEndConditionalRender.
     condition: Option<Condition>,
-    /// The driver's name of a query that has found nothing; 0 until there is one.
+    /// The driver's name of a query with the result 0; 0 until it has been made.
     nothing: u32,
 }
 
 /// The condition that decides whether the following commands draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    /// The driver, by a query and a mode.
+    /// The driver decides, by a query and a mode.
     Driver(u32, u32),
-    /// The total of all renderers: whether they draw.
+    /// The total over all renderers has decided: whether commands draw.
     Imposed(bool),
 }
 
@@ -55,12 +56,12 @@ struct Piece {
     is_share: Option<bool>,
 }
 
-/// How a context gets at results.
+/// How a context returns query results.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Results {
-    /// In 64 bits.
+    /// Results have 64 bits.
     pub are_wide: bool,
-    /// Into a buffer, if one is bound.
+    /// Results go to a buffer, if one is bound.
     pub go_to_buffers: bool,
 }
 
@@ -71,7 +72,7 @@ struct Sums {
 }
 
 impl Tally {
-    /// The driver's queries but the one that has the client's name.
+    /// The driver's queries except the one that has the client's name.
     fn others(&self) -> Vec<u32> {
         let queries = self.pieces.iter().map(|piece| piece.query);
         queries.filter(|query| *query != self.own).collect()
@@ -100,7 +101,7 @@ impl Counts {
         found.map(|(id, _)| *id)
     }
 
-    /// Queries are deleted: the driver's that go with them.
+    /// Forgets deleted queries. Returns the driver's queries that must be deleted with them.
     pub fn delete(&mut self, ids: &[u32]) -> Vec<u32> {
         self.active.retain(|(_, query)| !ids.contains(query));
         self.sums.retain(|query, _| !ids.contains(query));
@@ -108,7 +109,7 @@ impl Counts {
         gone.flat_map(|tally| tally.others()).collect()
     }
 
-    /// The query of `target` that counted has ended.
+    /// The active query of `target` has ended.
     fn end(&mut self, target: u32) {
         self.active.retain(|(active, _)| *active != target);
     }
@@ -148,8 +149,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Makes a query that finds nothing. If it cannot be begun, no other can, and the error is the
-    /// program's.
+    /// Makes a query that has counted nothing. If the driver refuses to begin it, it would refuse
+    /// any other query as well, and the program gets the error.
     fn make_nothing(&mut self, target: u32) -> bool {
         let mut query = 0;
         self.error();
@@ -200,7 +201,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Unless it counts now, nothing is left of what renderers have counted together for a query.
+    /// Forgets the pieces and the total of a query, unless it is counting now.
     fn forget_counts(&mut self, id: u32) -> Result<(), Fault> {
         let counts = &mut self.cx()?.counts;
         if !counts.is_active(id) {
@@ -210,8 +211,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether a list is being compiled on a wall. There it is followed what queries count and what
-    /// rendering depends on, also where lists are called.
+    /// Whether a list is being compiled on a wall. There, query and conditional rendering commands
+    /// in lists are executed by the renderer when the list is called, so that it can follow them.
     fn steps_into_list(&self) -> bool {
         self.tile.is_some() && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
     }
@@ -243,7 +244,8 @@ impl Renderer {
         }
     }
 
-    /// The driver has ended the query of `target`, or compiled that it will.
+    /// To be called after the driver has ended the query of `target`, or compiled the command that
+    /// ends it.
     fn query_ended(&mut self, target: u32) -> Result<(), Fault> {
         let cx = self.cx()?;
         if !cx.only_compiles {
@@ -252,7 +254,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Before something is drawn: whether queries count it as this renderer's share.
+    /// To be called before something is drawn. Starts new pieces if the active queries must count
+    /// it as the other kind, share or whole.
     #[inline]
     pub(crate) fn count_what_is_drawn(&mut self) {
         let Some(cx) = self.cx.as_deref() else { return };
@@ -261,8 +264,8 @@ impl Renderer {
         }
     }
 
-    /// A list is about to be compiled, and executed at the same time: what is drawn meanwhile is
-    /// not cut to the tile.
+    /// To be called before a list is compiled and executed at the same time: what is drawn
+    /// meanwhile is not cut to the tile.
     pub(crate) fn count_list(&mut self) {
         if self.tile.is_some() {
             self.count_as(false);
@@ -273,7 +276,8 @@ impl Renderer {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        // Not what is compiled, which would take queries into the list.
+        // Commands that are being compiled are not counted: the query commands would go into the
+        // list.
         if cx.compiling.is_some() {
             return;
         }
@@ -298,7 +302,7 @@ impl Renderer {
         }
     }
 
-    /// Goes on counting, in other pieces.
+    /// Continues counting in new pieces.
     fn resume_counts(&mut self, is_share: Option<bool>) {
         let Some(mut cx) = self.cx.take() else { return };
         let mut done = Vec::new();
@@ -323,7 +327,7 @@ impl Renderer {
         self.delete_queries(&done);
     }
 
-    /// The results of a query's pieces, once they are done.
+    /// Adds up the results of a query's pieces, after waiting for them.
     fn sums(&self, tally: &Tally, kind: Results) -> Sums {
         let mut sums = tally.added;
         for piece in &tally.pieces {
@@ -342,8 +346,8 @@ impl Renderer {
             true => self.driver_integer(GL_QUERY_BUFFER_BINDING) as u32,
             false => 0,
         };
-        // SAFETY: the context is current; one number is written, because no buffer is bound that it
-        // would go to.
+        // SAFETY: the context is current. One number is written to memory, because no query buffer
+        // is bound.
         unsafe {
             if bound != 0 {
                 (self.gl.glBindBuffer)(GL_QUERY_BUFFER, 0);
@@ -394,8 +398,7 @@ impl Renderer {
             return Ok(());
         };
         let counts = match cx.counts.tallies.get(&id) {
-            // This renderer has taken the place of the one that counted, so there is no result to
-            // wait for.
+            // This renderer has replaced the one that counted, so there is no result to wait for.
             None if pname == GL_QUERY_RESULT_AVAILABLE => [1, 0, 0],
             None => [0, read.into(), 0],
             Some(tally) if pname == GL_QUERY_RESULT_AVAILABLE => {
@@ -425,7 +428,7 @@ impl Renderer {
             self.set_error(GL_INVALID_OPERATION);
             return Ok(());
         }
-        // The driver finds what is wrong, or writes what it has counted itself.
+        // The driver raises the error if there is one, and otherwise writes its own count.
         self.error();
         if buffer == 0 {
             self.handwritten_mgn_query_result_to(id, pname, type_, offset)?;
@@ -511,7 +514,8 @@ impl Renderer {
         });
         self.cx()?.counts.condition = Some(condition);
         if sum.is_some() {
-            // SAFETY: the context is current; the driver's has just begun, and found no fault.
+            // SAFETY: the context is current; the driver has just begun conditional rendering,
+            // without an error.
             unsafe { (self.gl.glEndConditionalRender)() };
             self.impose_condition();
         }
@@ -543,7 +547,7 @@ impl Renderer {
         }
     }
 
-    /// Lets the driver draw until the condition is imposed again.
+    /// Lets the driver draw unconditionally until the condition is imposed again.
     pub(crate) fn lift_condition(&self) {
         if self.drivers_condition().is_some() {
             // SAFETY: the context is current.
@@ -551,7 +555,8 @@ impl Renderer {
         }
     }
 
-    /// The query and the mode that the driver draws by; none if it draws anyway.
+    /// The query and the mode of the driver's conditional rendering; none if the driver draws
+    /// unconditionally.
     fn drivers_condition(&self) -> Option<(u32, u32)> {
         let counts = &self.cx.as_deref()?.counts;
         match counts.condition? {

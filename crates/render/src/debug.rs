@@ -1,8 +1,8 @@
-//! Debug output: the driver's messages about a context, and the errors that are found in its place,
-//! on their way to the program.
+//! Debug output: the driver's messages about a context, and messages about errors that the renderer
+//! finds in the driver's place, on their way to the program.
 //!
-//! The driver filters its messages as the program has told it to. It cannot filter ours, which are
-//! all of one kind, so whether those pass is followed here.
+//! The driver filters its own messages as the program has asked. It cannot filter the renderer's
+//! messages, so the renderer tracks whether those pass. They are all of one kind.
 
 use mgn_wire::debug::Message;
 use mgn_wire::gl::*;
@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_void, CStr};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-/// The most messages that wait for a program with a callback, which takes them at the next answer
-/// at the latest. Those after them are lost.
+/// The most messages that are kept for a program with a callback. The program takes them at the
+/// next answer at the latest. Further messages are lost.
 const CALLBACK_MESSAGES_MAX: usize = 1 << 14;
-/// Longer messages are cut. None is.
+/// Longer messages are cut. No driver sends such messages.
 const MESSAGE_MAX: usize = 1 << 16;
 
-/// A context's messages. The driver may call from any of its threads.
+/// A context's messages. The driver may call the callback from any of its threads.
 #[derive(Default)]
 pub(crate) struct Debug(Mutex<State>);
 
@@ -26,18 +26,19 @@ struct State {
     output: bool,
     /// Whether the program has a callback.
     called: bool,
-    /// Whether what is done is not the program's.
+    /// Whether messages are dropped, because the current work is not the program's.
     muted: bool,
     for_callback: Vec<Message>,
     log: VecDeque<Message>,
     log_most: usize,
-    /// Whether OpenGL's errors are let through, in each open group but the outermost, and now.
+    /// Whether messages about OpenGL errors are hidden: for each open group except the outermost,
+    /// the value outside of it; and the current value.
     outer_groups: Vec<bool>,
     errors_hidden: bool,
 }
 
-/// The id that Mesa and others use for all errors of OpenGL; each process may have another one. 0
-/// before there was one.
+/// The id that Mesa and other drivers use for all OpenGL errors; it may differ between processes.
+/// Unset before the first error.
 static ERROR_ID: OnceLock<u32> = OnceLock::new();
 
 impl Debug {
@@ -58,12 +59,12 @@ impl Debug {
         self.state().called = called;
     }
 
-    /// Does not listen while `work` is done.
+    /// Drops messages while `muted` is set.
     pub fn mute(&self, muted: bool) {
         self.state().muted = muted;
     }
 
-    /// The number of the error that the driver has just told of, if it is the first.
+    /// Remembers the id of the error message that the driver has just sent, if it is the first.
     pub fn learn_error_id(&self) {
         let mut state = self.state();
         if let Some(message) = state.log.pop_front() {
@@ -75,8 +76,8 @@ impl Debug {
         ERROR_ID.get().is_some()
     }
 
-    /// An error that the driver knows nothing of. Its text is not Mesa's, which names the command
-    /// and what is wrong with it.
+    /// Adds a message about an error that the driver does not know. Its text differs from Mesa's,
+    /// which names the command and the reason.
     pub fn error(&self, code: u32) {
         let mut state = self.state();
         if state.output && !state.errors_hidden {
@@ -90,7 +91,7 @@ impl Debug {
         }
     }
 
-    /// glDebugMessageControl was accepted.
+    /// To be called after the driver has accepted glDebugMessageControl.
     pub fn control(&self, source: u32, kind: u32, severity: u32, ids: &[u32], enabled: bool) {
         let is = |value: u32, ours: u32| value == ours || value == GL_DONT_CARE;
         let about_errors = is(source, GL_DEBUG_SOURCE_API)
@@ -102,7 +103,7 @@ impl Debug {
         }
     }
 
-    /// There are `depth` groups now, the outermost among them.
+    /// To be called when there are `depth` groups, including the outermost.
     pub fn set_depth(&self, depth: usize) {
         let mut state = self.state();
         while state.outer_groups.len() + 1 < depth {
@@ -125,7 +126,7 @@ impl Debug {
         std::mem::take(&mut self.state().for_callback)
     }
 
-    /// Messages in the log, and the bytes of the first with its end mark.
+    /// The number of messages in the log, and the bytes of the first one with its end mark.
     pub fn logged(&self) -> (usize, usize) {
         let state = self.state();
         (
@@ -134,8 +135,8 @@ impl Debug {
         )
     }
 
-    /// Takes as many messages out of the log, and no more than have room in `room` bytes with their
-    /// end marks.
+    /// Takes up to `count` messages out of the log, and no more than fit into `room` bytes with
+    /// their end marks.
     pub fn take_logged(&self, count: usize, mut room: Option<usize>) -> Vec<Message> {
         let mut state = self.state();
         let mut taken = Vec::new();

@@ -119,7 +119,7 @@ type QueryDevices = unsafe extern "C" fn(i32, *mut Device, *mut i32) -> u32;
 type QueryDeviceString = unsafe extern "C" fn(Device, i32) -> *const c_char;
 type QueryDisplayAttrib = unsafe extern "C" fn(Display, i32, *mut isize) -> u32;
 
-/// Which client API a context is of.
+/// The client API that a context belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApiKind {
     OpenGl,
@@ -131,14 +131,14 @@ pub(crate) enum ApiKind {
 pub(crate) struct Egl {
     functions: Functions,
     display: Display,
-    /// Display extensions, with a space at both ends.
+    /// Display extensions, with a space before the first and behind the last.
     extensions: String,
     /// Vendor and version, for messages.
     pub description: String,
     /// The platform that the display is of, for messages.
     pub platform: &'static str,
     pub is_software: bool,
-    /// Makes and ends images, of EGL_KHR_image_base.
+    /// The two functions of EGL_KHR_image_base, which create and destroy images.
     images: Option<(CreateImage, DestroyImage)>,
 }
 
@@ -146,13 +146,14 @@ impl Egl {
     /// Loads the system's EGL and opens a display that needs no window system.
     ///
     /// Takes every variable that would lead GLVND to Manganese's own vendor library out of the
-    /// environment first, so this must run before the process starts threads that read it.
+    /// environment first. So this must run before the process starts threads that read the
+    /// environment.
     pub fn open() -> Result<Egl, EglError> {
         clear_environment();
         Egl::of_environment()
     }
 
-    /// Whatever EGL the environment leads to, which may be Manganese's own.
+    /// Loads the EGL that the environment selects, which may be Manganese's own.
     pub fn of_environment() -> Result<Egl, EglError> {
         // SAFETY: loading EGL runs its initialisers, which is what the system's EGL library is for.
         let library =
@@ -163,8 +164,8 @@ impl Egl {
         Ok(Egl::with(functions, opened))
     }
 
-    /// The display of the same driver's device instead of the surfaceless platform's, where the
-    /// driver renders in software. The two make pbuffers in different ways.
+    /// The device display of the same driver, in place of the surfaceless platform's, if the driver
+    /// renders in software. The two displays make pbuffers in different ways.
     pub fn of_software_device(&self) -> Option<Egl> {
         if !self.is_software || self.platform != SURFACELESS {
             return None;
@@ -380,8 +381,7 @@ impl Egl {
 
 impl Drop for Egl {
     fn drop(&mut self) {
-        // SAFETY: the display is initialised; contexts and surfaces still there are released by
-        // EGL.
+        // SAFETY: the display is initialised; EGL releases contexts and surfaces that still exist.
         unsafe {
             (self.functions.make_current)(self.display, NO_SURFACE, NO_SURFACE, NO_CONTEXT);
             (self.functions.terminate)(self.display);
@@ -389,8 +389,8 @@ impl Drop for Egl {
     }
 }
 
-/// Removes what would make GLVND pick Manganese's own vendor library, or make that library reach
-/// for a server.
+/// Removes variables that would make GLVND pick Manganese's own vendor library, or make that
+/// library connect to a server.
 fn clear_environment() {
     let ours = |name: &str| name.starts_with("__EGL_VENDOR_LIBRARY_") || name.starts_with("MGN_");
     for (name, _) in std::env::vars_os() {
@@ -400,8 +400,8 @@ fn clear_environment() {
     }
 }
 
-/// Mesa's surfaceless platform first; a hardware device instead where that would render in software
-/// beside a working GPU; the default display last.
+/// Tries Mesa's surfaceless platform first. If that would render in software although there is a
+/// working GPU, takes the GPU's device instead. Tries the default display last.
 fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglError> {
     let client = format!(" {} ", query(functions, null_mut(), EXTENSIONS));
     let has = |name: &str| client.contains(&format!(" {name} "));

@@ -1,4 +1,4 @@
-//! A context's error, which the client, the renderer and the driver raise.
+//! A context's error, which may be raised by the client, the renderer or the driver.
 
 use crate::debug::Debug;
 use mgn_wire::gl::GL_NO_ERROR;
@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// The error of the current context: the first one that has not been read yet. OpenGL keeps one
-/// until it is read, and drops those in between.
+/// error until it is read, and drops later errors.
 pub struct Errors {
     get_error: unsafe extern "C" fn() -> u32,
     pending: Cell<u32>,
@@ -25,13 +25,13 @@ impl Errors {
         }
     }
 
-    /// The error, which stays; GL_NO_ERROR if no context is current.
+    /// The error, which is kept; GL_NO_ERROR if no context is current.
     pub fn peek(&self) -> u32 {
         if !self.current.get() {
             return GL_NO_ERROR;
         }
-        // SAFETY: takes no arguments. It is the renderer's thread that asks, because this is not
-        // `Sync`, and there a context is current.
+        // SAFETY: takes no arguments. `Errors` is not `Sync`, so the renderer's thread asks, and a
+        // context is current there.
         let driver = unsafe { (self.get_error)() };
         if self.pending.get() == GL_NO_ERROR {
             self.pending.set(driver);
@@ -39,7 +39,7 @@ impl Errors {
         self.pending.get()
     }
 
-    /// Whether the driver has raised an error since it was last asked. It is kept.
+    /// Whether the driver has raised an error since it was last asked. The error is kept.
     pub(crate) fn is_new(&self) -> bool {
         let driver = if self.current.get() {
             // SAFETY: as for `peek`.
@@ -53,7 +53,7 @@ impl Errors {
         driver != GL_NO_ERROR
     }
 
-    /// An error that the driver did not raise.
+    /// Raises an error that the driver did not raise.
     pub(crate) fn add(&self, code: u32) {
         if let Some(debug) = &*self.debug.borrow() {
             debug.error(code);
@@ -61,7 +61,7 @@ impl Errors {
         self.keep(code);
     }
 
-    /// An error that was taken from the driver, and has not been read yet.
+    /// Keeps an error that was taken from the driver and has not been read yet.
     pub(crate) fn keep(&self, code: u32) {
         if self.peek() == GL_NO_ERROR && self.current.get() {
             self.pending.set(code);
@@ -74,7 +74,7 @@ impl Errors {
         debug.as_ref().is_some_and(|debug| debug.has_messages())
     }
 
-    /// The error, which is then forgotten.
+    /// Takes the error, and forgets it.
     pub(crate) fn take(&self) -> u32 {
         let error = self.peek();
         self.pending.set(GL_NO_ERROR);
@@ -87,7 +87,7 @@ impl Errors {
         self.debug.replace(Some(debug));
     }
 
-    /// The error that the context keeps until it is entered again; the driver keeps its own.
+    /// The error to keep until the context is entered again. An error in the driver stays there.
     pub(crate) fn leave(&self) -> u32 {
         self.current.set(false);
         self.debug.replace(None);

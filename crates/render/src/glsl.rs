@@ -1,21 +1,21 @@
-//! Code that is added to shaders so that they draw to the pixels of a tile: they know where the
-//! pixels begin, and place vertices in a part of the viewport.
+//! Code that is added to shaders so that they draw to the pixels of a tile: it gives them the
+//! position of the tile's pixels, and places vertices in a part of the viewport.
 //!
-//! The function `main` gets another name, and one is added that calls it and moves its vertices.
-//! Names that begin with `mgn_` are ours. If nothing must be moved, the uniforms are zero, which is
-//! their initial value.
+//! The function `main` is renamed, and a new `main` calls it and then moves the vertices. Names
+//! that begin with `mgn_` are the renderer's. If nothing must be moved, the uniforms are zero,
+//! which is their initial value.
 
 use mgn_wire::gl::*;
 use std::ffi::CStr;
 use std::ops::Range;
 
-/// The uniforms by which vertices are placed; of several in a program, the first belongs to its
-/// last stage.
+/// The uniforms for placing vertices. If a program has several of these, only the first has an
+/// effect: it belongs to the last stage.
 pub(crate) const PLACES: [&CStr; 3] = [c"mgn_place_geom", c"mgn_place_tese", c"mgn_place_vert"];
-/// The uniform that says where pixels begin: from the left, from below, and from above.
+/// The uniform with the position of the pixels: from the left, from below, and from above.
 pub(crate) const ORIGIN: &CStr = c"mgn_origin";
 
-/// A shader as the driver gets it. None if there is nothing to be added.
+/// The shader source for the driver. None if nothing must be added.
 pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
     let source = without_comments(source);
     let words = words(&source);
@@ -24,7 +24,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
             .iter()
             .any(|at| &source[at.clone()] == word.as_bytes())
     };
-    // It has been through here.
+    // This source has been changed before.
     if words
         .iter()
         .any(|at| source[at.clone()].starts_with(b"mgn_"))
@@ -48,7 +48,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
             false => "mgn_origin.xy",
         };
         let renamed = renamed(&source, &words, |at, word, before| {
-            // A redeclaration is no use of it.
+            // A redeclaration does not count as a use.
             (word == b"gl_FragCoord" && !before.ends_with(b"vec4")).then_some((at, "mgn_FragCoord"))
         });
         let define = format!("#define mgn_FragCoord (gl_FragCoord + vec4({y}, 0.0, 0.0))\n");
@@ -61,7 +61,8 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
         GL_GEOMETRY_SHADER => "mgn_place_geom",
         _ => return None,
     };
-    // Otherwise another object of the same program places the vertices, or none does.
+    // A shader without gl_Position places no vertices; another shader of the same program does, or
+    // none.
     if !has("gl_Position") {
         return None;
     }
@@ -90,7 +91,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
     Some(with(renamed, "", &declared, &added))
 }
 
-/// With spaces for comments.
+/// The source with comments replaced by spaces.
 fn without_comments(source: &[u8]) -> Vec<u8> {
     let mut text = source.to_vec();
     let mut at = 0;
@@ -117,7 +118,7 @@ fn without_comments(source: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Names and numbers.
+/// The ranges of names and numbers.
 fn words(text: &[u8]) -> Vec<Range<usize>> {
     let is_part = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
     let mut words = Vec::new();
@@ -131,7 +132,8 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-/// With other names for words, as `name` says for a word and what is before it.
+/// The source with some words replaced: `name` gets a word and the text before it, and returns the
+/// new word.
 fn renamed<'n>(
     text: &[u8],
     words: &[Range<usize>],
@@ -151,7 +153,8 @@ fn renamed<'n>(
     new
 }
 
-/// With a definition and a declaration where they may be, and something at the end.
+/// The source with a definition and a declaration at places where they are allowed, and more code
+/// at the end.
 fn with(text: Vec<u8>, define: &str, declare: &str, add: &str) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|c| *c == b'\n').collect();
     let directive = |line: &[u8]| {

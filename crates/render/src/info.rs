@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub flags: u32,
 }
 
-/// The most values that a pname of the tables has.
+/// The most values that any pname of the tables has.
 const LONGEST_LIST: usize = 1024;
 
 impl Renderer {
@@ -32,7 +32,7 @@ impl Renderer {
     ) -> Result<egl::Context, EglError> {
         const PROFILE_CORE: i32 = 1;
         const PROFILE_COMPATIBILITY: i32 = 2;
-        // OpenGL ES has an attribute in place of the flag.
+        // OpenGL ES has an attribute for robust access in place of the flag.
         const ROBUST: u32 = 4;
         let Request {
             api,
@@ -41,10 +41,10 @@ impl Renderer {
             flags,
         } = request;
         match api {
-            // Without a version, EGL gives the lowest: the driver may give any that is compatible
-            // with it.
+            // Without a version, EGL takes the lowest, and the driver may make a context of any
+            // version that is compatible with it.
             Api::Core if major == 0 => (major, minor) = (3, 2),
-            // There are no profiles before 3.2, and EGL's 3.1 lacks what GLX's has.
+            // Profiles exist only from 3.2 on, and EGL's 3.1 lacks features of GLX's.
             Api::Compat if (major, minor) == (3, 1) => minor = 0,
             Api::Es1 if major == 0 => major = 1,
             Api::Es if major == 0 => major = 2,
@@ -85,8 +85,8 @@ impl Renderer {
         self.egl.create_context(kind, config, share, &attributes)
     }
 
-    /// The highest version of each API, what the driver calls itself, and the constants of a
-    /// context of each API that it has, by the API's number.
+    /// The highest version of each API, the driver's description of itself, and for each API that
+    /// it has, the constants of a context, by the API's number.
     pub(crate) fn abilities(
         &mut self,
     ) -> Result<(ServerInfo, Vec<(u32, ContextInfo)>), RenderError> {
@@ -140,7 +140,7 @@ impl Renderer {
         types.map_or(0, |types| types as u32)
     }
 
-    /// A context that is current until `discard_context`.
+    /// Makes a context that is current until `discard_context`.
     fn throwaway(&mut self, api: Api) -> Result<egl::Context, EglError> {
         let request = Request {
             api,
@@ -156,13 +156,13 @@ impl Renderer {
     }
 
     fn discard_context(&mut self, context: egl::Context) {
-        // Nothing can be done about a context that will not go, and nothing depends on it.
+        // A failure to release the context cannot be handled, and nothing depends on it.
         let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
         self.egl.destroy_context(context);
     }
 
-    /// The constants of the context that is current in EGL, and what its state is while it is new.
-    /// Leaves no error behind.
+    /// The constants of the context that is current in EGL, and the initial state that it has while
+    /// it is new. Leaves no error behind.
     pub(crate) fn context_info(&self) -> ContextInfo {
         // SAFETY: strings are null or C strings of the driver's.
         let text = |name| unsafe { string((self.gl.glGetString)(name)) };
@@ -206,7 +206,7 @@ impl Renderer {
         info
     }
 
-    /// `None` if this context does not know the pname.
+    /// The values of a pname; `None` if this context does not know it.
     fn integers(&self, pname: u32, count: usize, wide: bool) -> Option<Vec<i64>> {
         let mut long = vec![0i64; LONGEST_LIST.max(count)];
         if wide {
@@ -241,7 +241,7 @@ impl Renderer {
         (!self.drain()).then_some(values)
     }
 
-    /// Takes all errors; says whether there were any.
+    /// Takes all errors. Returns whether there were any.
     fn drain(&self) -> bool {
         let mut any = false;
         // A lost context reports errors forever.
@@ -281,9 +281,9 @@ fn release(text: &str) -> [u32; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// The machine's memory in MiB, which is what a software renderer draws to.
+/// The machine's memory in MiB: it is the video memory of a software renderer.
 fn memory() -> u32 {
-    // SAFETY: both calls only ask.
+    // SAFETY: both calls are only queries.
     let (pages, size) = unsafe {
         (
             libc::sysconf(libc::_SC_PHYS_PAGES),

@@ -1,7 +1,7 @@
 //! Which of a driver's displays has multisampled pbuffers that work, kept in the user's cache.
 //!
-//! Finding out means drawing, for which llvmpipe compiles shaders: more than half of the time that
-//! a renderer takes to start. The answer depends on the driver's release only.
+//! Finding out requires drawing, for which llvmpipe compiles shaders: this takes more than half of
+//! a renderer's start time. The answer depends on the driver's release only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum WorkingDisplay {
     /// On the display that was opened first.
     Here,
-    /// On that of the software device.
+    /// On the display of the software device.
     OnDevice,
     Nowhere,
 }
@@ -21,7 +21,7 @@ const WORDS: [(WorkingDisplay, &str); 3] = [
     (WorkingDisplay::Nowhere, "nowhere"),
 ];
 
-/// Longer names are no names of files.
+/// Longer names cannot be file names.
 const FILE_NAME_MAX: usize = 200;
 
 /// Where the answers are kept: `~/.cache/manganese/multisampling`. None without a home.
@@ -32,7 +32,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(cache.join("manganese/multisampling")).filter(|path| path.is_absolute())
 }
 
-/// The answer for a driver that describes itself so.
+/// The answer for the driver with this description.
 pub(crate) fn recall(folder: &Path, driver: &str) -> Option<WorkingDisplay> {
     let text = fs::read_to_string(folder.join(name(driver))).ok()?;
     let found = WORDS.iter().find(|(_, word)| *word == text.trim())?;
@@ -45,7 +45,7 @@ pub(crate) fn remember(folder: &Path, driver: &str, works: WorkingDisplay) {
         return;
     };
     let file = folder.join(name(driver));
-    // Others may be reading, or writing the same.
+    // Other processes may be reading the file, or writing the same one.
     let draft = folder.join(format!(".{}", std::process::id()));
     let written = fs::create_dir_all(folder)
         .and_then(|()| fs::write(&draft, word))

@@ -1,9 +1,9 @@
-//! Names of objects: the client chooses them, the driver has its own, and these tables lead from
-//! one to the other.
+//! Names of objects. The client chooses its names, the driver has others, and these tables map
+//! between them.
 //!
-//! A context sees two sets: what its share group has in common, and what is its own. Both are moved
-//! in when the context becomes current and out when it no longer is, so a look-up is an index into
-//! a vector.
+//! A context sees two sets of tables: those of its share group, and its own. Both are moved in when
+//! the context becomes current, and moved out when it stops being current. So a look-up is an index
+//! into a vector.
 
 use crate::handwritten::buffer_textures::Shown;
 use crate::handwritten::split_lists::SplitLists;
@@ -11,7 +11,7 @@ use crate::snapshot::lists::Lists;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 
-/// A name space of objects. The first `SHARED` are those that contexts of a share group have in
+/// A name space of objects. The contexts of a share group have the first `SHARED` of these in
 /// common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -20,7 +20,7 @@ pub enum Class {
     Renderbuffer,
     Sampler,
     /// Programs and shaders share one name space. Their names outlive deletion, because an object
-    /// that is in use does too: a name is forgotten only when the client gives it to another
+    /// that is in use does too. A name is forgotten only when the client gives it to another
     /// object.
     Program,
     /// Programs in assembly language.
@@ -37,18 +37,18 @@ pub enum Class {
 const SHARED: usize = 7;
 const OWN: usize = 5;
 
-/// A name that the driver never gave, and refuses.
+/// A name that the driver has never generated, and refuses.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// The most objects of one class that a program may name; far above any program, and below what
-/// would fill memory with the tables alone.
+/// The most objects of one class that a program may name. No program needs that many, and the
+/// tables alone do not fill memory.
 pub const OBJECTS_MAX: usize = 1 << 24;
 
-/// The most deleted objects whose names are remembered. Drivers reuse names, so there are seldom
-/// more than ever existed at one time.
+/// The most deleted objects whose names are remembered. Drivers reuse names, so the table seldom
+/// has more entries than the number of objects that ever existed at one time.
 const MOST_DELETED: usize = 1 << 13;
 
-/// Names below this live in a vector that grows with the highest of them.
+/// Names below this are kept in a vector that grows to the highest of them.
 const DENSE_NAMES_MAX: usize = 1 << 20;
 
 /// One class's names.
@@ -58,8 +58,8 @@ pub struct Table {
     dense: Vec<u32>,
     sparse: HashMap<u32, u32>,
     count: usize,
-    /// The client's names of deleted objects by the driver's name: such an object lives on where
-    /// it is attached, and is asked for there by its old name.
+    /// The client's names of deleted objects, by the driver's names. A deleted object lives on
+    /// while it is attached, and queries of the attachment return its old name.
     deleted: HashMap<u32, u32>,
 }
 
@@ -80,11 +80,11 @@ impl Table {
             return false;
         }
         self.remove(name);
-        // The driver gives names of deleted objects to new ones.
+        // The driver reuses the names of deleted objects.
         self.deleted.remove(&driver);
         self.count += 1;
         let index = name as usize;
-        // Growing by no more than a factor keeps a few high names from costing a long vector.
+        // The vector grows by a bounded factor only, so that a few high names do not make it long.
         if index < DENSE_NAMES_MAX && index < self.dense.len() * 2 + 1024 {
             if index >= self.dense.len() {
                 self.dense.resize(index + 1, 0);
@@ -109,7 +109,7 @@ impl Table {
         Some(driver)
     }
 
-    /// All names with the driver's, in order.
+    /// All of the client's names with the driver's, in order.
     pub fn all(&self) -> Vec<(u32, u32)> {
         let dense = self
             .dense
@@ -122,8 +122,8 @@ impl Table {
         all
     }
 
-    /// The client's name of a driver's object. Walks the table: only for queries that the client
-    /// could not answer.
+    /// The client's name of a driver's object. Walks the table, so it is only for queries that the
+    /// client cannot answer.
     pub fn client(&self, driver: u32) -> Option<u32> {
         let dense = self
             .dense
@@ -138,7 +138,7 @@ impl Table {
         })
     }
 
-    /// A driver's name as a program sees it: the client's name of the object, which may be deleted
+    /// The client's name for a driver's name, for queries by the program. The object may be deleted
     /// and still attached to another.
     pub fn shown(&self, driver: u32) -> Option<u32> {
         let deleted = || self.deleted.get(&driver).copied();
@@ -150,33 +150,33 @@ impl Table {
 #[derive(Debug, Default)]
 pub struct Shared {
     tables: [Table; SHARED],
-    /// Whether a display list was compiled that changes what is drawn to or read.
+    /// Whether a display list was compiled that changes the draw or read buffers.
     pub lists_switch_buffers: bool,
-    /// Whether one was compiled that sets the divisor of an attribute, which moves the attribute
-    /// to another binding point.
+    /// Whether a display list was compiled that sets the divisor of an attribute, which also moves
+    /// the attribute to another binding point.
     pub lists_divide: bool,
-    /// Whether one was compiled that may set scissor boxes.
+    /// Whether a display list was compiled that may set scissor boxes.
     pub lists_scissor: bool,
     pub split_lists: SplitLists,
-    /// The parts of display lists, on a wall.
+    /// The commands of display lists, on a wall.
     pub lists: Lists,
-    /// Textures that are views, with the driver's names of the textures that they were made of.
+    /// Texture views, with the driver's names of the textures that they were made from.
     pub views: HashMap<u32, u32>,
     /// The driver's names of deleted buffers that may still be attached somewhere, and whether they
     /// had storage.
     pub deleted_buffers: HashMap<u32, bool>,
-    /// Textures that show a part of a buffer, by the driver's names of them.
+    /// Textures that show a part of a buffer, by the driver's names of the textures.
     pub shown: HashMap<u32, Shown>,
     /// The driver's names of deleted textures that may still be bound somewhere.
     pub deleted_textures: HashSet<u32>,
-    /// Whether parts of buffers have been bound, or attached to textures.
+    /// Whether a part of a buffer was ever bound, or attached to a texture.
     pub has_parts: bool,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }
 
 impl Shared {
-    /// The names of a class that contexts have in common.
+    /// The names of a class that the contexts of a share group have in common.
     pub fn table(&self, class: Class) -> &Table {
         &self.tables[class as usize]
     }
@@ -220,7 +220,7 @@ impl Names {
         }
     }
 
-    /// The driver's name, if the client has named such an object; 0 stays 0.
+    /// The driver's name, if the client has named such an object. 0 is mapped to 0.
     #[inline]
     pub fn find(&self, class: Class, name: u32) -> Option<u32> {
         if name == 0 {

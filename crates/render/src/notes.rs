@@ -1,7 +1,8 @@
 //! Compares the renderer's notes about a context with the driver's state.
 //!
-//! A wrong note is dangerous: the driver would take an offset for an address, or read or write an
-//! image with an unchecked layout. Tests that send random commands look for one after each command.
+//! Wrong notes are dangerous: the driver would take an offset for an address, or read or write an
+//! image with an unchecked layout. Tests that send random commands compare the notes after each
+//! command.
 
 use crate::context::Api;
 use crate::handwritten::buffer_parts::{self, State};
@@ -17,14 +18,14 @@ impl Renderer {
     /// # Errors
     /// The first note that is wrong.
     pub fn compare_notes(&mut self) -> Result<(), String> {
-        // Unlike `has_no_primitive`, this question changes no note.
+        // Unlike `has_no_primitive`, this query changes no note.
         if self.cx.is_none() || self.asked(GL_MAX_TEXTURE_SIZE).is_none() {
             return Ok(());
         }
         self.unheard(|r| {
             r.error();
             let compared = r.compare();
-            // SAFETY: a context is current. Queries that an API lacks were made too.
+            // SAFETY: a context is current. The queries above may include ones that the API lacks.
             unsafe { (r.gl.glGetError)() };
             compared
         })
@@ -129,7 +130,8 @@ impl Renderer {
             }
             value[0]
         };
-        // Images, which alone could pass the end of a buffer, have no texture without a name.
+        // Only images could be accessed behind the end of a buffer, and unnamed textures have no
+        // images.
         if bound == 0 {
             return Ok(());
         }
@@ -161,7 +163,8 @@ impl Renderer {
             let Some([binding, start, most]) = buffer_parts::pnames(target) else {
                 continue;
             };
-            // Tests bind to the first points; the others need more time than all else.
+            // Tests bind only to the first points; checking the others would take more time than
+            // everything else.
             let most = self.asked(most).unwrap_or(0).clamp(0, 256) as u32;
             let cx = self.cx.as_deref();
             let points = cx.into_iter().flat_map(|cx| cx.parts.at.keys());
@@ -201,7 +204,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The arrays of the bound object, and of the renderer's own.
+    /// Compares the arrays of the bound object, and those of the renderer's own object.
     fn compare_arrays(&mut self) -> Result<(), String> {
         let Some(cx) = self.cx.as_deref() else {
             return Ok(());

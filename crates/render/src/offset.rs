@@ -1,13 +1,14 @@
 //! Offset tiling: a surface whose buffers hold the pixels of one tile of a wall.
 //!
-//! The program's window coordinates refer to the whole window. Before anything is drawn to such a
-//! surface, the driver gets state that means the same for the tile: moved scissor boxes and
-//! viewports. If a viewport is larger than the driver's largest, it gets a part of it, and clip
-//! coordinates are stretched to match, by the projection, or by code that is added to shaders
-//! (`glsl`). Before a command that sets or reads any of this state, the program's own is restored.
+//! The program's window coordinates refer to the whole window. Before the driver draws to such a
+//! surface, it gets scissor boxes and viewports that are moved to the tile's coordinates. If a
+//! viewport is larger than the driver's largest, the driver gets a part of the viewport, and clip
+//! coordinates are stretched to match, by the projection or by code that is added to shaders
+//! (`glsl`). Before a command that sets or reads any of this state, the program's own state is
+//! restored.
 //!
-//! A driver would cut viewports that are too large for it. So such a viewport is identified by the
-//! one that the driver has in its place.
+//! A driver would clamp viewports that are too large for it. So the driver gets another viewport in
+//! place of such a one, and that viewport identifies the program's.
 
 use crate::context::{Api, Context};
 use crate::glsl;
@@ -19,22 +20,23 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// Buffers begin and end at multiples of this many pixels of the window, counted from all its
-/// sides, so that what goes by the position of a pixel stays the same: patterns of stipples and
-/// dithers, and the quads of pixels that derivatives come from.
+/// sides. This preserves everything that depends on a pixel's position: stipple patterns,
+/// dithering, and the 2x2 quads that derivatives are computed from.
 const GRAIN: i32 = 64;
 
-/// Pixels beside a tile in which points are that reach into it.
+/// The border around a tile, in pixels, from which wide points and lines may reach into it.
 const MARGIN: f64 = 512.0;
 
-/// The most viewports that are remembered, more than any program has.
+/// The most viewports that are remembered; more than any program uses.
 const MOST_LARGE: usize = 4096;
 
-/// Viewports that the driver would cut, by those that it has in their place.
+/// The program's viewports that are too large for the driver, by the ones that the driver has in
+/// their place.
 #[derive(Default)]
 pub(crate) struct Large(HashMap<[u32; 4], [f32; 4]>);
 
 impl Large {
-    /// The program's viewport in whose place the driver has this one.
+    /// The viewport that the program has set, if the driver's is `own`.
     pub(crate) fn asked(&self, own: [f32; 4]) -> [f32; 4] {
         self.0.get(&own.map(f32::to_bits)).copied().unwrap_or(own)
     }
@@ -50,7 +52,7 @@ impl Large {
 pub(crate) struct Moved {
     origin: [i32; 2],
     viewports: Vec<[f32; 4]>,
-    /// The matrix mode, and the program's projection, if the driver has another.
+    /// The matrix mode, and the program's projection, if the driver has another projection.
     projection: Option<(u32, [f32; 16])>,
     shaders: bool,
     raster: bool,
@@ -77,8 +79,8 @@ pub(crate) fn pixels_of([x, y, width, height]: Rect, window_height: i32) -> Rect
     [left, low, (right - left).max(1), (top - low).max(1)]
 }
 
-/// The driver's viewport along one axis for the program's, `from` and `length`, where the buffers
-/// hold `pixels` pixels from `origin` on; and scale and shift of clip coordinates.
+/// The driver's viewport along one axis, with scale and shift of clip coordinates. `from` and
+/// `length` are the program's viewport; the buffers hold `pixels` pixels from `origin` on.
 fn along(
     (from, length): (f32, f32),
     (origin, pixels): (i32, i32),
@@ -88,8 +90,8 @@ fn along(
     if length <= most as f32 {
         return (start, length, 1.0, 0.0);
     }
-    // A half or a quarter, so that the scale is exact, unless too little of it would be beside the
-    // tile for wide points and lines.
+    // The part is a half, a quarter and so on, so that the scale is exact. If that would leave too
+    // little room beside the tile for wide points and lines, the part is as large as possible.
     let mut part = f64::from(length);
     while part > f64::from(most) {
         part = (part / 2.0).ceil();
@@ -98,7 +100,8 @@ fn along(
         part = f64::from(most);
     }
     let (from, length) = (f64::from(from), f64::from(length));
-    // In the middle of the part, as far as the viewport reaches: what it clips is clipped there.
+    // The tile is in the middle of the part, unless the program's viewport ends before: whatever
+    // the program's viewport clips must be clipped there.
     let wanted = f64::from(origin) - ((part - f64::from(pixels)) / 2.0).floor();
     let first = wanted.clamp(from, from + length - part);
     let scale = length / part;
@@ -112,12 +115,12 @@ fn along(
 }
 
 impl Surface {
-    /// Where its pixels begin.
+    /// The window coordinates of the first pixel that the buffers hold.
     pub(crate) fn origin(&self) -> [i32; 2] {
         [self.pixels[0], self.pixels[1]]
     }
 
-    /// A rectangle of the window as one of its buffers.
+    /// A rectangle of the window in the coordinates of a buffer.
     pub(crate) fn inside(&self, [x, y, width, height]: Rect) -> Rect {
         let [left, low] = self.origin();
         [x.wrapping_sub(left), y.wrapping_sub(low), width, height]
@@ -125,7 +128,7 @@ impl Surface {
 }
 
 impl Renderer {
-    /// Surfaces have the pixels of this renderer's tile from now on.
+    /// From now on a surface's buffers hold only the pixels of this renderer's tile.
     pub(crate) fn handwritten_mgn_offset(&mut self) -> Result<(), Fault> {
         self.beat();
         if !self.surfaces.is_empty() {
@@ -141,7 +144,8 @@ impl Renderer {
         self.largest = self.largest.map(|side| side.min(most));
     }
 
-    /// Before a command that sets or reads what the driver has in place of the program's.
+    /// To be called before a command that sets or reads state of which the driver has another value
+    /// than the program.
     #[inline]
     pub(crate) fn leave_offset(&mut self) {
         if self.is_offset {
@@ -150,7 +154,7 @@ impl Renderer {
         }
     }
 
-    /// Before a primitive is begun, to be fed vertex by vertex.
+    /// To be called before a primitive is begun whose vertices follow one by one.
     #[inline]
     pub(crate) fn begins(&mut self) {
         self.keep_lists_to_tile();
@@ -160,7 +164,8 @@ impl Renderer {
         }
     }
 
-    /// Before it is ended. Afterwards there is none, whether there was one or not.
+    /// To be called before a primitive is ended. Afterwards no primitive is open, even if none was
+    /// before.
     #[inline]
     pub(crate) fn ends(&mut self) {
         if let Some(cx) = self.cx.as_deref_mut() {
@@ -168,7 +173,7 @@ impl Renderer {
         }
     }
 
-    /// Before a command that changes the current matrix.
+    /// To be called before a command that changes the current matrix.
     #[inline]
     pub(crate) fn leave_projection(&mut self) {
         if self.is_offset {
@@ -182,7 +187,8 @@ impl Renderer {
         }
     }
 
-    /// A list with such a command is executed command by command.
+    /// Marks the list that is being compiled: a list with such a command is executed command by
+    /// command.
     fn goes_into_list(&mut self) {
         let cx = self.cx.as_deref_mut();
         if let Some(compiling) = cx.and_then(|cx| cx.compiling.as_mut()) {
@@ -190,8 +196,8 @@ impl Renderer {
         }
     }
 
-    /// Makes the driver draw to the pixels of a tile, in a window of which the buffers hold
-    /// `pixels`.
+    /// Makes the driver draw to the pixels of a tile. The buffers hold the part `pixels` of the
+    /// window.
     pub(crate) fn offset(&self, pixels: Rect, window_height: i32, count: usize) -> Moved {
         let viewports = self.viewports(count);
         let mut stretch = NONE;
@@ -213,7 +219,7 @@ impl Renderer {
             .collect();
         self.set_viewports(&moved);
         let origin = [pixels[0], pixels[1]];
-        // From the upper edges.
+        // The distance from the upper edge of the window.
         let above = window_height - pixels[1] - pixels[3];
         let shaders = self.offset_shaders(stretch, [origin[0], origin[1], above]);
         let projection = match shaders || stretch == NONE {
@@ -229,7 +235,7 @@ impl Renderer {
         }
     }
 
-    /// Gives the driver the program's own.
+    /// Gives the driver the program's own state again.
     pub(crate) fn put_back(&mut self, moved: Moved) {
         self.set_viewports(&moved.viewports);
         if moved.shaders {
@@ -262,7 +268,7 @@ impl Renderer {
 
     fn set_viewports(&self, viewports: &[[f32; 4]]) {
         // SAFETY: the context is current; the array holds four numbers a viewport. The driver may
-        // write to it what it has cut, so it gets a copy.
+        // write clamped values to the array, so it gets a copy.
         unsafe {
             match viewports {
                 [one] => {
@@ -325,7 +331,7 @@ impl Renderer {
         }
     }
 
-    /// The driver writes to the array what it has clamped, so it gets a copy.
+    /// The driver gets a copy of the array, because it writes clamped values to it.
     pub(crate) fn handwritten_gl_viewport_arrayv(
         &mut self,
         first: u32,
@@ -336,17 +342,17 @@ impl Renderer {
         let asked = v.to_vec();
         let asked = asked.chunks_exact(4).filter_map(|v| v.try_into().ok());
         let mut values: Vec<f32> = asked.flat_map(|asked| self.in_place_of(asked)).collect();
-        // Lists multiply the count, which may become positive.
+        // Display lists multiply the count, and the product of a negative count may be positive.
         let count = count.max(-1);
         // SAFETY: `count` times four values, as decoded.
         unsafe { (self.gl.glViewportArrayv)(first, count, values.as_mut_ptr()) };
         Ok(())
     }
 
-    /// The driver's viewport for one of the program's: another one, if the driver would cut this
-    /// one.
+    /// The driver's viewport for one of the program's. It is a different one if the driver would
+    /// clamp the program's.
     fn in_place_of(&mut self, asked: [f32; 4]) -> [f32; 4] {
-        /// As far as every driver that has bounds goes.
+        /// All drivers that bound viewport positions allow at least this range.
         const FARTHEST: f32 = 32768.0;
         let is_wrong = asked.iter().any(|n| n.is_nan()) || asked[2].min(asked[3]) < 0.0;
         if !self.is_offset || is_wrong {
@@ -365,7 +371,8 @@ impl Renderer {
         if self.large.0.len() >= MOST_LARGE {
             self.large.0.clear();
         }
-        // Each has one of its own, for glPopAttrib.
+        // Each of the program's viewports gets a different one, so that the right one is found
+        // again after glPopAttrib.
         while self.large.has_another(own, asked) {
             own[cut] -= (asked[cut] - own[cut]).signum();
         }
@@ -404,8 +411,8 @@ impl Renderer {
         }
     }
 
-    /// Tells the shaders in use how to stretch clip coordinates and where pixels begin. Whether
-    /// they place vertices.
+    /// Tells the shaders in use how to stretch clip coordinates and where pixels begin. Returns
+    /// whether these shaders place vertices.
     fn offset_shaders(&self, stretch: Stretch, origin: [i32; 3]) -> bool {
         let Some(cx) = self.cx.as_deref().filter(|cx| cx.api != Api::Es1) else {
             return false;
@@ -419,7 +426,7 @@ impl Renderer {
         ];
         let origin = [origin[0] as f32, origin[1] as f32, origin[2] as f32, 0.0];
         // SAFETY: the context is current; names end with NUL. A program that is not linked has no
-        // uniforms, which is no error worth telling.
+        // uniforms; this error is not reported.
         let set = |program: u32, name: &CStr, value: [f32; 4], is_current: bool| unsafe {
             let location = (gl.glGetUniformLocation)(program, name.as_ptr().cast());
             if location < 0 {
@@ -469,13 +476,13 @@ impl Renderer {
         programs.any(|program| place_in(program, false))
     }
 
-    /// Before something is drawn at the raster position.
+    /// To be called before something is drawn at the raster position.
     pub(crate) fn offset_raster(&mut self) {
         let moves = |cx: &&Context| {
             let moved = cx.boxes.as_ref().and_then(|kept| kept.moved.as_ref());
             cx.api == Api::Compat && moved.is_some_and(|moved| !moved.raster)
         };
-        // Asking is an error within a primitive.
+        // Inside a primitive, the query would be an error.
         if self.cx.as_deref().filter(moves).is_none() || self.has_primitive() {
             return;
         }
@@ -491,8 +498,8 @@ impl Renderer {
         }
     }
 
-    /// The raster position was set from a vertex, in the driver's viewport, which may be smaller
-    /// than the program's.
+    /// To be called after the raster position was set from a vertex. The driver computed it with
+    /// its own viewport, which may be smaller than the program's.
     pub(crate) fn positioned(&mut self) {
         let compiles = self.cx.as_deref().is_none_or(|cx| cx.compiling.is_some());
         if self.large.0.is_empty() || compiles {
@@ -515,19 +522,19 @@ impl Renderer {
         }
     }
 
-    /// Moves the raster position, if it is valid, and nothing else.
+    /// Moves the raster position, if it is valid. Changes nothing else.
     fn move_raster(&self, [x, y]: [f32; 2]) {
         // SAFETY: the context is current, and has the fixed function; a bitmap without pixels is
         // read from nowhere.
         unsafe { (self.gl.glBitmap)(0, 0, 0.0, 0.0, x, y, std::ptr::null()) };
     }
 
-    /// Where a pixel that a command reads is in what is read.
+    /// Converts the window coordinates of a pixel that a command reads to those of the read buffer.
     pub(crate) fn where_read(&mut self, x: i32, y: i32) -> (i32, i32) {
         self.where_is(x, y, false)
     }
 
-    /// The same for the draw surface.
+    /// The same for the draw buffer.
     pub(crate) fn where_drawn(&mut self, x: i32, y: i32) -> (i32, i32) {
         self.where_is(x, y, true)
     }

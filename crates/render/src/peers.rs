@@ -1,15 +1,16 @@
-//! The order of several programs that draw into one window: which are there, and the barriers and
-//! semaphores of GL_CR_synchronization that they share. No I/O, and no clock.
+//! The order of several programs that draw into one window: the programs that are there, and the
+//! barriers and semaphores of GL_CR_synchronization that they share. No I/O, and no clock.
 //!
-//! A program waits in one place at most: its stream is not read on. Semaphores go to those that
-//! wait in the order in which they came. If a wait can never end because another program has died,
-//! the waiting program *fails*, and the code that executes its stream learns this.
+//! A program waits at one place at most, because its stream is not read while it waits. A semaphore
+//! serves waiting programs in the order of their arrival. If a wait can never end because another
+//! program has died, the waiting program *fails*, and the code that executes its stream learns
+//! this.
 
 use mgn_wire::gl::{GL_INVALID_OPERATION, GL_INVALID_VALUE, GL_OUT_OF_MEMORY};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The most barriers of a window, and the most semaphores. They are named by clients.
+/// The most barriers of a window, and the most semaphores. Clients choose their names.
 const MOST_NAMES: usize = 4096;
 
 /// Programs of one window, by their numbers.
@@ -18,11 +19,11 @@ pub struct Peers {
     seats: BTreeMap<u32, Seat>,
     /// The number of programs that will take part, if it is known.
     clients: Option<u32>,
-    /// How many have come so far.
+    /// How many programs have joined so far.
     came: u32,
-    /// How many of them have gone again.
+    /// How many of these have left again.
     left: u32,
-    /// The first program that died. No other program can wait for it any more.
+    /// The first program that died. After it, no program can wait any more.
     dead: Option<String>,
     barriers: BTreeMap<u32, Barrier>,
     semaphores: BTreeMap<u32, Semaphore>,
@@ -35,9 +36,9 @@ struct Seat {
     /// The name of the program for people.
     name: String,
     waits: Option<Wait>,
-    /// Whether it has announced that it ends.
+    /// Whether the program has announced that it ends.
     takes_leave: bool,
-    /// Why it cannot go on.
+    /// Why the program cannot go on.
     failure: Option<String>,
 }
 
@@ -58,7 +59,8 @@ struct Barrier {
 struct Semaphore {
     initial: u32,
     value: u32,
-    /// Tickets count from 1: the last one that was given out, and the last one whose turn has come.
+    /// Tickets count from 1. The last ticket that was given out, and the last one whose turn has
+    /// come.
     given_out: u64,
     passed: u64,
     /// The programs that wait, by ticket.
@@ -66,8 +68,8 @@ struct Semaphore {
 }
 
 impl Semaphore {
-    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of the tickets given
-    /// out here, the first that waits is the next.
+    /// Decrements the semaphore for this ticket, if its value is not 0 and it is the ticket's turn.
+    /// Among tickets that were given out here, the lowest waiting one is next.
     fn pass(&mut self, ticket: u64) -> bool {
         let is_next = ticket <= self.given_out || self.passed.checked_add(1) == Some(ticket);
         if self.value == 0 || !is_next {
@@ -77,7 +79,7 @@ impl Semaphore {
         true
     }
 
-    /// The program that has waited and waits no longer.
+    /// Passes the first waiting program, if its turn has come, and returns it.
     fn pass_waiting(&mut self) -> Option<u32> {
         let ticket = *self.waiting.first_key_value()?.0;
         if !self.pass(ticket) {
@@ -87,19 +89,19 @@ impl Semaphore {
     }
 }
 
-/// Why a command is not done.
+/// Why a command was not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// An OpenGL error, and nothing else happens.
+    /// It raises an OpenGL error and has no other effect.
     Error(u32),
     /// The program cannot go on.
     Fails(String),
-    /// It waits, and has gone on all the same.
+    /// The program is waiting and should not have sent another command.
     Waits,
 }
 
 impl Peers {
-    /// For this number of programs, if it is known.
+    /// `clients` is the number of programs that will take part, if it is known.
     pub fn new(clients: Option<u32>) -> Peers {
         Peers {
             clients,
@@ -107,7 +109,7 @@ impl Peers {
         }
     }
 
-    /// A program is there. Numbers are not used again.
+    /// A program joins. Seat numbers are never reused.
     pub fn join(&mut self, seat: u32, name: impl Into<String>) {
         self.came += 1;
         let seat_of = Seat {
@@ -126,7 +128,8 @@ impl Peers {
         }
     }
 
-    /// A program has ended. It has died if it has not said so before, or ends while it waits.
+    /// A program has ended. It counts as dead if it did not announce its end, or if it ends while
+    /// it waits.
     pub fn leave(&mut self, seat: u32) {
         let Some(gone) = self.seats.remove(&seat) else {
             return;
@@ -150,7 +153,7 @@ impl Peers {
         self.fail_short();
     }
 
-    /// Fails those at barriers for which too few programs are left.
+    /// Makes programs fail that wait at barriers for which too few programs are left.
     fn fail_short(&mut self) {
         let Some(most) = self.most() else { return };
         let short: Vec<(u32, u32)> = self
@@ -165,13 +168,13 @@ impl Peers {
         }
     }
 
-    /// How many programs there can be at once from now on, if that is known.
+    /// How many programs can exist at once from now on, if that is known.
     fn most(&self) -> Option<u32> {
         let clients = self.clients?.max(self.came);
         Some(clients - self.left)
     }
 
-    /// Those that wait for what `which` says fail.
+    /// Makes the programs fail whose wait matches `which`.
     fn fail(&mut self, why: &str, which: impl Fn(Wait) -> bool) {
         for seat in self.seats.values_mut() {
             if seat.failure.is_none() && seat.waits.is_some_and(&which) {
@@ -190,8 +193,8 @@ impl Peers {
         self.seats.get(&seat)?.failure.as_deref()
     }
 
-    /// A program compiles a display list from now on, or no longer. Meanwhile no other program may
-    /// be executed: releases of Mesa have crashed when another context became current in a list.
+    /// Notes whether a program is compiling a display list. While it is, no other program may be
+    /// executed: releases of Mesa have crashed when another context became current in a list.
     pub fn set_compiling(&mut self, seat: u32, compiles: bool) {
         if compiles && self.seats.contains_key(&seat) {
             self.compiling = Some(seat);
@@ -200,7 +203,7 @@ impl Peers {
         }
     }
 
-    /// The program that compiles a display list, if one does.
+    /// The program that is compiling a display list, if any.
     pub fn compiling(&self) -> Option<u32> {
         self.compiling
     }
@@ -214,12 +217,12 @@ impl Peers {
         self.seats.get(&seat)?.waits
     }
 
-    /// Whether all that are there wait, one at least.
+    /// Whether there are programs and all of them wait.
     pub fn all_wait(&self) -> bool {
         !self.seats.is_empty() && self.seats.values().all(|seat| seat.waits.is_some())
     }
 
-    /// How many programs are there.
+    /// How many programs are present.
     pub fn len(&self) -> usize {
         self.seats.len()
     }
@@ -228,17 +231,17 @@ impl Peers {
         self.seats.is_empty()
     }
 
-    /// How many have come so far, and how many are expected.
+    /// How many programs have joined so far, and how many are expected.
     pub fn came(&self) -> (u32, Option<u32>) {
         (self.came, self.clients)
     }
 
-    /// Whether there may be another program.
+    /// Whether another program may still join.
     pub fn is_awaited(&self) -> bool {
         self.clients.is_none_or(|clients| self.came < clients)
     }
 
-    /// Where each program is, for people.
+    /// What each program is doing, for people.
     pub fn describe(&self) -> String {
         let place = |seat: &Seat| match seat.waits {
             Some(wait) => format!("{} waits at {wait}", seat.name),
@@ -248,7 +251,7 @@ impl Peers {
         places.join(", ")
     }
 
-    /// Makes a barrier for `count` programs. Each of them may do so.
+    /// Creates a barrier for `count` programs. Several programs may create the same barrier.
     pub fn create_barrier(&mut self, name: u32, count: u32) -> Result<(), Refusal> {
         if count == 0 {
             return Err(Refusal::Error(GL_INVALID_VALUE));
@@ -275,7 +278,7 @@ impl Peers {
         }
     }
 
-    /// A program arrives at a barrier. It waits from then on, unless it is the last.
+    /// A program arrives at a barrier. It waits, unless it is the last one.
     pub fn exec_barrier(&mut self, seat: u32, name: u32) -> Result<(), Refusal> {
         self.is_free(seat)?;
         let most = self.most();
@@ -304,7 +307,7 @@ impl Peers {
         Ok(())
     }
 
-    /// Makes a semaphore. Each program may do so.
+    /// Creates a semaphore. Several programs may create the same semaphore.
     pub fn create_semaphore(&mut self, name: u32, initial: u32) -> Result<(), Refusal> {
         match self.semaphores.get(&name) {
             Some(semaphore) if semaphore.initial == initial => Ok(()),
@@ -334,8 +337,7 @@ impl Peers {
         }
     }
 
-    /// A program takes one from a semaphore, and gets a ticket. It waits from then on if there is
-    /// none left.
+    /// A program decrements a semaphore and gets a ticket. If the value is 0, the program waits.
     pub fn take(&mut self, seat: u32, name: u32) -> Result<u64, Refusal> {
         self.is_free(seat)?;
         let semaphore = self.semaphore(name)?;
@@ -345,11 +347,11 @@ impl Peers {
         Ok(ticket)
     }
 
-    /// The same with a ticket that was given out elsewhere, where the order is decided. It waits
-    /// from then on if it is not the ticket's turn.
+    /// The same with a ticket that another renderer has given out, which decides on the order. The
+    /// program waits if it is not the ticket's turn.
     pub fn pass(&mut self, seat: u32, name: u32, ticket: u64) -> Result<(), Refusal> {
         self.is_free(seat)?;
-        // There was one where the ticket was given out.
+        // The semaphore existed where the ticket was given out.
         let semaphore = self.semaphores.get(&name).ok_or_else(|| {
             Refusal::Fails(format!(
                 "semaphore {name} is used before the program that creates it has done so; each \
@@ -379,7 +381,7 @@ impl Peers {
         Ok(())
     }
 
-    /// Gives one to a semaphore: to the program whose turn is next.
+    /// Increments a semaphore. This releases the program whose turn is next.
     pub fn give(&mut self, name: u32) -> Result<(), Refusal> {
         let semaphore = self.semaphore(name)?;
         let more = semaphore.value.checked_add(1);
@@ -404,7 +406,7 @@ impl Peers {
         there.ok_or(Refusal::Error(GL_INVALID_OPERATION))
     }
 
-    /// A program waits at the end of its message, so nothing that may wait follows there.
+    /// Refuses commands of a waiting program: a message ends with the command that waits.
     fn is_free(&self, seat: u32) -> Result<(), Refusal> {
         match self.waits(seat) {
             Some(_) => Err(Refusal::Waits),

@@ -12,15 +12,15 @@ use mgn_wire::{gl::*, Fault};
 use std::any::Any;
 use std::ffi::CStr;
 
-/// Where pictures go.
+/// Receives pictures.
 pub trait Pictures {
     /// Room for a picture of `bytes` bytes that is wanted for the purposes in `want`, bits of
-    /// `frames::want`. Waits until enough of the pictures before have been taken. None if it is not
-    /// wanted here.
+    /// `frames::want`. Waits until enough of the earlier pictures have been taken. None if the
+    /// picture is not wanted here.
     fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault>;
 
-    /// Sends what was written to `room` with `header` before it, or keeps it to be shown. `window`
-    /// is the size of what it is a part of.
+    /// Sends the picture that was written to `room`, with `header` before it, or keeps it to be
+    /// shown. `window` is the size of the window that the picture is a part of.
     fn send(
         &mut self,
         want: u32,
@@ -29,14 +29,14 @@ pub trait Pictures {
         room: Room,
     ) -> Result<(), Fault>;
 
-    /// Sends a header that nothing follows.
+    /// Sends a header without a picture.
     fn send_header(&mut self, header: &Header) -> Result<(), Fault>;
 }
 
-/// Memory that a picture is written to.
+/// Memory for a picture.
 pub struct Room {
     memory: Box<dyn Memory>,
-    /// The place of the picture's first byte.
+    /// The offset of the picture's first byte.
     offset: usize,
 }
 
@@ -59,28 +59,28 @@ impl Room {
         }
     }
 
-    /// The memory, in its type.
+    /// The memory, for a caller that knows its type.
     pub fn into_memory(self) -> Box<dyn Any> {
         self.memory.into_any()
     }
 
-    /// The place of a picture of `bytes` bytes. None if it does not fit.
+    /// The address for a picture of `bytes` bytes. None if it does not fit.
     fn place(&mut self, bytes: usize) -> Option<*mut u8> {
         let room = self.memory.capacity().checked_sub(self.offset)?;
         (bytes <= room).then(|| self.memory.ptr().wrapping_add(self.offset))
     }
 }
 
-/// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no
-/// program's state is ever touched for that.
+/// A context of the renderer's own. It reads pictures, and clears and copies buffers, without
+/// touching any program's state.
 #[derive(Clone)]
 pub(crate) struct UtilityContext {
     pub context: egl::Context,
-    /// The surface that is current in place of one that a context lacks.
+    /// A surface that is made current where a context has none.
     pub stand_in: egl::Surface,
-    /// Whether rows are read from the top down by the driver itself.
+    /// Whether the driver can read rows from the top down.
     pub inverts: bool,
-    /// Whether the driver copies pbuffers when the context changes.
+    /// Whether the driver copies pbuffers when another context becomes current.
     pub copies_pbuffers: bool,
     /// The driver's name and release.
     pub driver: String,
@@ -141,25 +141,25 @@ impl UtilityContext {
 }
 
 impl UtilityContext {
-    /// Has `read` read pixels from the bottom up. The utility context is current.
+    /// Runs `read` so that it reads pixels from the bottom up. The utility context is current.
     pub fn upright(&self, gl: &Gl, read: impl FnOnce()) {
         self.invert(gl, 0);
         read();
         self.invert(gl, 1);
     }
 
-    /// Has `read` read pixels from the top down, if the driver can. Another context is current,
-    /// which reads from the bottom up.
+    /// Runs `read` so that it reads pixels from the top down, if the driver can. The current
+    /// context is another one, which reads from the bottom up.
     pub fn inverted(&self, gl: &Gl, read: impl FnOnce()) {
         self.invert(gl, 1);
         read();
         self.invert(gl, 0);
     }
 
-    /// Has `read` read pixels while no buffer can be drawn to. The utility context is current.
-    /// Otherwise Mesa's software renderers take the pbuffer for drawn to: when the context is
-    /// changed, they copy all of it to memory that stands for a screen, which takes as long as
-    /// reading it.
+    /// Runs `read`, which reads pixels, while no buffer can be drawn to. The utility context is
+    /// current. Otherwise Mesa's software renderers assume that the pbuffer was drawn to: when the
+    /// context changes, they copy the whole pbuffer to memory that stands for a screen, which takes
+    /// as long as reading it.
     pub fn without_drawing(&self, gl: &Gl, read: impl FnOnce()) {
         if !self.copies_pbuffers {
             return read();
@@ -171,7 +171,7 @@ impl UtilityContext {
             (gl.glDrawBuffer)(GL_NONE);
         }
         read();
-        // SAFETY: the context is still current, and has given this buffer itself.
+        // SAFETY: the context is still current, and has reported this draw buffer itself.
         unsafe { (gl.glDrawBuffer)(buffer as u32) };
     }
 
@@ -183,7 +183,8 @@ impl UtilityContext {
     }
 }
 
-/// The current context's extensions, by index where there is that, else as one string.
+/// The current context's extensions. Asks by index where the context can, and otherwise splits the
+/// one string.
 pub(crate) fn extensions(gl: &Gl) -> Vec<String> {
     let mut count = 0;
     // SAFETY: one integer is written; strings are null or C strings of the driver's.
@@ -257,7 +258,7 @@ impl Renderer {
             let s = surface.borrow();
             s.single || s.front.is_some()
         };
-        // Without a front that was drawn to there is nothing new to show.
+        // If there is no front, nothing was drawn to it, and there is nothing new to show.
         self.show(
             id,
             &surface,
@@ -275,8 +276,8 @@ impl Renderer {
         self.surfaces.get(&id).cloned().ok_or_else(missing)
     }
 
-    /// Sends the picture of a frame, or of a part of it, or only that it is done. `id` is what this
-    /// client calls the surface.
+    /// Sends the picture of a frame or of a part of it, or only the message that the frame is done.
+    /// `id` is this client's name of the surface.
     fn show(
         &mut self,
         id: u32,
@@ -358,9 +359,9 @@ impl Renderer {
         }
     }
 
-    /// Lets the driver work on one frame while the next is decoded, and no further ahead.
+    /// Lets the driver work on one frame while the next is decoded, but on no more than one.
     fn pace(&mut self) -> Result<(), Fault> {
-        // The utility context may be current, and would make the fence.
+        // The utility context may be current, and the fence must be made in the program's context.
         self.bind()?;
         self.with_default_framebuffer_aside(|r| {
             let Some(cx) = r.cx.as_deref_mut() else {
@@ -386,10 +387,10 @@ impl Renderer {
 /// Reverses the order of `count` rows of `row` bytes.
 ///
 /// # Safety
-/// They lie at `rows`.
+/// `count` rows of `row` bytes lie at `rows`.
 pub(crate) unsafe fn turn_over(rows: *mut u8, row: usize, count: usize) {
     for y in 0..count / 2 {
-        // SAFETY: two different rows of those there are.
+        // SAFETY: these are two different rows among the `count`.
         unsafe {
             let (above, below) = (rows.add(y * row), rows.add((count - 1 - y) * row));
             std::ptr::swap_nonoverlapping(above, below, row);
@@ -401,7 +402,7 @@ pub(crate) unsafe fn turn_over(rows: *mut u8, row: usize, count: usize) {
 /// The fence is one of the current context's group, and is not used again.
 unsafe fn wait(gl: &Gl, fence: *mut std::ffi::c_void) {
     const SECOND: u64 = 1_000_000_000;
-    // SAFETY: the caller's promise. A driver that never signals is the watchdog's business.
+    // SAFETY: the caller's promise. The watchdog handles drivers that never signal.
     unsafe {
         while (gl.glClientWaitSync)(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SECOND) == GL_TIMEOUT_EXPIRED
         {

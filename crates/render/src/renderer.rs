@@ -46,7 +46,8 @@ pub struct Renderer {
     pub(crate) configs: Vec<Choice>,
     pub(crate) info: ServerInfo,
     constants: Vec<(u32, ContextInfo)>,
-    /// The context of the message that is being executed; none between messages of no context.
+    /// The context of the message that is being executed. None while messages without a context are
+    /// executed.
     pub(crate) cx: Option<Box<Context>>,
     /// The names that `cx` sees.
     pub(crate) names: Names,
@@ -61,11 +62,11 @@ pub struct Renderer {
     pub(crate) utility: UtilityContext,
     pub(crate) pictures: Box<dyn Pictures>,
     errors: Rc<Errors>,
-    /// Which this is of several renderers that draw one picture.
+    /// The number of this renderer among several that draw one picture; none if it is alone.
     pub(crate) tile: Option<u32>,
-    /// Whether it answers what all renderers of a wall know alike.
+    /// Whether this renderer answers the queries that all renderers of a wall would answer alike.
     pub(crate) speaks: Rc<Cell<bool>>,
-    /// Whether surfaces have the pixels of its tile only.
+    /// Whether a surface's buffers hold only the pixels of this renderer's tile.
     pub(crate) is_offset: bool,
     /// The driver's largest viewport.
     pub(crate) largest: [i32; 2],
@@ -79,7 +80,7 @@ pub struct Renderer {
     pub(crate) taken: VecDeque<Vec<u8>>,
     /// Counts commands, so that another thread can see whether there is progress.
     pulse: Arc<AtomicU64>,
-    /// The renderers of this process that draw into one window, and which of them this is.
+    /// What the renderers of this process that draw into one window share, and this one's number.
     pub(crate) seats: Rc<Seats>,
     pub(crate) seat: u32,
     pub(crate) egl: Rc<Egl>,
@@ -95,7 +96,7 @@ impl Renderer {
         Renderer::complete(Renderer::on(Egl::open()?, pictures)?)
     }
 
-    /// A renderer on the driver to which the environment leads, which may be Manganese itself.
+    /// A renderer on the EGL that the environment selects, which may be Manganese itself.
     ///
     /// # Errors
     /// As for [`Renderer::new`].
@@ -103,7 +104,7 @@ impl Renderer {
         Renderer::complete(Renderer::on(Egl::of_environment()?, pictures)?)
     }
 
-    /// Asks what the driver can do.
+    /// Completes a new renderer with the driver's abilities.
     fn complete(renderer: Renderer) -> Result<Renderer, RenderError> {
         let mut renderer = renderer.with_samples_that_work()?;
         (renderer.info, renderer.constants) = renderer.abilities()?;
@@ -112,7 +113,8 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// Some releases of Mesa make multisampled pbuffers that work on one of two platforms only.
+    /// Chooses a display whose multisampled pbuffers work: some releases of Mesa make ones that
+    /// work on only one of two platforms. If none works, multisampled configurations are left out.
     fn with_samples_that_work(self) -> Result<Renderer, RenderError> {
         let folder = multisampling::folder();
         let driver = self.driver();
@@ -144,7 +146,7 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// The same on the display of the driver's software device, if it has one.
+    /// The same renderer on the display of the driver's software device, if the driver has one.
     fn on_software_device(mut self) -> Result<Renderer, RenderError> {
         let Some(other) = self.egl.of_software_device() else {
             return Ok(self);
@@ -165,8 +167,8 @@ impl Renderer {
 
     fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
         let configs = configs::choose(&egl)?;
-        // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by
-        // a function that does nothing, and never called with arguments that it would have
+        // SAFETY: EGL gives functions their GL types by name. A function that EGL does not know is
+        // replaced by one that does nothing; it is never called with arguments that it would have
         // to clean up.
         let gl = Rc::from(unsafe { Gl::load(|name| address(&egl, name)) });
         let utility = UtilityContext::new(&egl, &gl, &configs)?;
@@ -203,9 +205,9 @@ impl Renderer {
         })
     }
 
-    /// Another renderer in this process, of the number `seat`, that draws into the same window. It
-    /// has contexts, objects and surfaces of its own except that window. All of them work on one
-    /// thread, and take turns message by message.
+    /// Another renderer in this process, with the number `seat`, that draws into the same window.
+    /// It has its own contexts, objects and surfaces, except for that window. All these renderers
+    /// work on one thread and take turns message by message.
     pub fn beside(&self, seat: u32, pictures: Box<dyn Pictures>) -> Renderer {
         Renderer {
             gl: self.gl.clone(),
@@ -244,8 +246,8 @@ impl Renderer {
         self.binary_key = key;
     }
 
-    /// From now on shaders can be made of SPIR-V. No driver checks whether a module is valid, and
-    /// an invalid one may do anything.
+    /// From now on shaders can be made of SPIR-V. No driver validates a module, and an invalid one
+    /// may have any effect.
     pub fn accept_spirv(&mut self) {
         self.accepts_spirv = true;
     }
@@ -265,7 +267,7 @@ impl Renderer {
         format!("{}, {} platform", self.egl.description, self.egl.platform)
     }
 
-    /// A number that grows with every command; if it does not change while a message is executed, a
+    /// A number that grows with every command. If it stays the same while a message is executed, a
     /// command hangs.
     pub fn pulse(&self) -> Arc<AtomicU64> {
         self.pulse.clone()
@@ -277,10 +279,10 @@ impl Renderer {
         self.storage.limit(bytes);
     }
 
-    /// Makes `id` the context of what follows. An unknown id is none: only commands of the session
-    /// itself may follow.
+    /// Makes `id` the context of the commands that follow. If the id is unknown, no context is
+    /// current, and only session commands may follow.
     pub(crate) fn enter(&mut self, id: u32) -> Result<(), Fault> {
-        // Another renderer may have worked meanwhile.
+        // Another renderer may have changed EGL's current context meanwhile.
         let is_turn = self.seats.turn.replace(self.seat) == self.seat;
         if self.cx.as_ref().map_or(0, |cx| cx.id) == id {
             return match is_turn {
@@ -321,7 +323,8 @@ impl Renderer {
             _ => false,
         };
         let draw = cx.draw.as_ref().map(|s| s.borrow().target(cx.draw_buffer));
-        // While both buffers are drawn to, only the back is, and the front would follow it.
+        // A context that draws to both buffers draws only to the back, and the front is copied from
+        // it later. So such a context reads the back, too.
         let follows = is_both(cx.draw_buffer) && same(&cx.draw, &cx.read);
         let read_buffer = if follows { GL_BACK } else { cx.read_buffer };
         let read = cx.read.as_ref().map(|s| s.borrow().target(read_buffer));
@@ -382,8 +385,8 @@ impl Renderer {
         cx.is_some_and(|cx| is_behind(cx) && cx.draws != draws)
     }
 
-    /// Makes a surface current that is new to the context. Mesa learns to which of its buffers the
-    /// context draws at this moment, but only if the default framebuffer is bound.
+    /// Makes a surface current that is new to the context. This is when Mesa decides which of the
+    /// surface's buffers the context draws to, but only if the default framebuffer is bound.
     fn make_new_current(
         &mut self,
         context: egl::Context,
@@ -397,16 +400,16 @@ impl Renderer {
         // SAFETY: the context is current, and the name is the driver's own.
         unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, 0) };
         let done = self.make_current_in_egl(context, draw, read);
-        // SAFETY: as above; it has stayed current if this has failed.
+        // SAFETY: as above; if the call has failed, the context is still current.
         unsafe { (self.gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, bound) };
         done
     }
 
-    /// Has the current context draw to no pbuffer while `work` makes another one current or flushes
-    /// commands. At this moment Mesa's software renderers copy a pbuffer that the context has drawn
-    /// to, to memory that stands for a screen. This takes as long as reading the picture, and
-    /// nothing reads the copy. If the context is not current after `work`, it gets its pbuffer back
-    /// when it is current again.
+    /// Keeps the current context from drawing to a pbuffer while `work` makes another pbuffer
+    /// current or flushes commands. At this moment Mesa's software renderers copy a pbuffer that
+    /// the context has drawn to into memory that stands for a screen. The copy takes as long as
+    /// reading the picture, and nothing reads it. If the context is not current after `work`, it
+    /// gets its pbuffer back when it is current again.
     pub(crate) fn with_default_framebuffer_aside<T>(
         &mut self,
         work: impl FnOnce(&mut Renderer) -> T,
@@ -453,14 +456,15 @@ impl Renderer {
     /// Counts a command.
     #[inline]
     pub(crate) fn beat(&mut self) {
-        // One writer, so no read-modify-write.
+        // Only this thread writes, so no read-modify-write is needed.
         self.pulse.store(
             self.pulse.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
     }
 
-    /// A destroyed surface may be current still, and EGL may give its handle to another.
+    /// Forgets a destroyed surface. It may still be current, and EGL may give its handle to another
+    /// surface.
     pub(crate) fn forget(&mut self, surface: egl::Surface) {
         self.seats.forgotten.set(self.seats.forgotten.get() + 1);
         let (_, draw, read) = self.seats.bound.get();
@@ -480,11 +484,12 @@ impl Renderer {
     }
 
     /// Whether a command is refused because it came between glBegin and glEnd; then the error is
-    /// raised. Asked before what the driver would refuse there too, if the renderer would note of
-    /// it what is then not so.
+    /// raised. Needed only before commands whose effect the renderer notes: the driver refuses them
+    /// there, and the note would be wrong.
     #[inline]
     pub(crate) fn is_in_primitive(&mut self) -> bool {
-        // A program may put anything between the glBegin and the glEnd of a list.
+        // While a list is executed command by command, any command may come between its glBegin and
+        // glEnd.
         let refuses = !self.taking.takes && self.has_primitive();
         if refuses {
             self.set_error(GL_INVALID_OPERATION);
@@ -500,7 +505,7 @@ impl Renderer {
             && !self.has_no_primitive()
     }
 
-    /// Whether the driver answers questions, which it does not between glBegin and glEnd.
+    /// Whether no primitive is begun, so that the driver answers queries.
     pub(crate) fn has_no_primitive(&mut self) -> bool {
         let answers = self.asked(GL_MAX_TEXTURE_SIZE).is_some();
         if let Some(cx) = self.cx.as_deref_mut().filter(|_| answers) {
@@ -521,7 +526,7 @@ impl Renderer {
         self.cx.as_deref_mut().ok_or(Fault::NoContext)
     }
 
-    /// The driver's name for the client's.
+    /// The driver's name for the client's name of an object.
     #[inline]
     pub(crate) fn name(&mut self, class: Class, name: u32) -> u32 {
         match self.names.find(class, name) {
@@ -538,13 +543,13 @@ impl Renderer {
         Some(names)
     }
 
-    /// The driver's name of an object; where there is none, one that the driver refuses.
+    /// The driver's name of an object. If there is none, a name that the driver refuses.
     pub(crate) fn object(&self, class: Class, name: u32) -> u32 {
         self.names.find(class, name).unwrap_or(UNKNOWN)
     }
 
-    /// A name that was never generated: outside the core profile that makes an object of some
-    /// classes; elsewhere the driver is to refuse it.
+    /// Handles a name that was never generated. Outside the core profile, using such a name creates
+    /// an object of some classes. Otherwise the driver must refuse it.
     #[cold]
     fn unnamed(&mut self, class: Class, name: u32) -> u32 {
         let api = self.cx.as_ref().map_or(Api::Core, |cx| cx.api);
@@ -566,7 +571,7 @@ impl Renderer {
         driver[0]
     }
 
-    /// The driver's fence; null, which it refuses, if there is none of that name.
+    /// The driver's fence of this name, or null, which the driver refuses.
     pub(crate) fn sync(&self, name: u32) -> *mut c_void {
         self.names
             .shared
@@ -581,38 +586,39 @@ impl Renderer {
         self.errors.peek()
     }
 
-    /// Whether what was done since `error` was last called has failed in the driver.
+    /// Whether the driver has raised an error since `error` was last called.
     pub(crate) fn failed(&self) -> bool {
         self.errors.is_new()
     }
 
-    /// An error that the renderer finds in place of the driver.
+    /// Raises an error that the renderer has found in place of the driver.
     pub(crate) fn set_error(&self, code: u32) {
         self.errors.add(code);
     }
 
-    /// An error that was taken from the driver.
+    /// Keeps an error that was taken from the driver.
     pub(crate) fn keep_error(&self, code: u32) {
         self.errors.keep(code);
     }
 
-    /// For the code that answers the client, which reports errors and messages with every answer.
+    /// The errors, for the code that answers the client: it reports errors and messages with each
+    /// answer.
     pub fn errors(&self) -> Rc<Errors> {
         self.errors.clone()
     }
 
-    /// One integer of the driver's state, for state that is not remembered here; 0 if the driver
-    /// does not answer.
+    /// One integer of the driver's state, for state that the renderer does not keep; 0 if the
+    /// driver does not answer.
     pub(crate) fn driver_integer(&self, pname: u32) -> i32 {
         self.asked(pname).unwrap_or(0)
     }
 
-    /// One integer of the driver's state; none if the driver does not answer, as between glBegin
-    /// and glEnd.
+    /// One integer of the driver's state; none if the driver does not answer, for example between
+    /// glBegin and glEnd.
     pub(crate) fn asked(&self, pname: u32) -> Option<i32> {
-        /// No state that is asked for has this value.
+        /// No queried state has this value.
         const UNTOUCHED: i32 = i32::MIN + 0x5a17;
-        // Room for the longest vector of any pname that is asked here.
+        // Room for the longest vector of any pname that is queried here.
         let mut values = [UNTOUCHED; 16];
         // SAFETY: the array has room for the values.
         unsafe { (self.gl.glGetIntegerv)(pname, values.as_mut_ptr()) };
@@ -639,7 +645,7 @@ impl Pictures for DiscardPictures {
 
 impl Drop for Renderer {
     fn drop(&mut self) {
-        // All there is goes with the last renderer's display.
+        // Other renderers still use the display; the last one terminates it with everything on it.
         if Rc::strong_count(&self.egl) > 1 {
             self.clear_away();
         }
@@ -649,7 +655,7 @@ impl Drop for Renderer {
 /// Executes a message. `answer` is called for each command that has an answer.
 ///
 /// # Errors
-/// What the client must not have sent; the session ends with it.
+/// The message contains something that a client must not send; the session ends.
 pub fn perform<C: Commands + ?Sized>(
     decoder: &mut Decoder,
     message: &impl Readable,
@@ -667,9 +673,10 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     /// The longest answer that a program can want of a query (a program's binary, a shader's
     /// source), in elements.
     const ELEMENTS_MAX: usize = 1 << 26;
-    /// No query of parameters answers more: the coefficients of evaluators are the most. Queries
-    /// that answer with lists of a program ask how long these are (see `handwritten::resources`),
-    /// and what takes a number of elements writes no more than that.
+    /// The most values that a query of parameters returns: the coefficients of evaluators. Queries
+    /// that answer with lists of a program ask for the lists' lengths first (see
+    /// `handwritten::resources`), and queries that take a number of elements write no more than
+    /// that.
     const ANY: usize = 1 << 14;
     let count = count as usize;
     if count > ELEMENTS_MAX || least > ELEMENTS_MAX {
@@ -694,7 +701,7 @@ fn address(egl: &Egl, name: &str) -> *const () {
 }
 
 /// Stands for functions that the driver lacks. The features that need them are not advertised, so
-/// only a client that ignores that gets here.
+/// only a client that uses unadvertised features gets here.
 extern "C" fn missing() -> usize {
     0
 }

@@ -1,4 +1,4 @@
-//! Several renderers of one process that draw into one window, each for a client of its own.
+//! Several renderers of one process that draw into one window, each for its own client.
 //!
 //! They work on one thread and take turns message by message. They share EGL's current context and
 //! surfaces, the window, and the [`Peers`] that order their clients' streams.
@@ -15,21 +15,21 @@ use std::rc::{Rc, Weak};
 pub(crate) const SOLE: u32 = 0;
 
 pub(crate) struct Seats {
-    /// The current objects of EGL: context, draw and read surface.
+    /// What is current in EGL: context, draw surface and read surface.
     pub bound: Cell<(egl::Context, egl::Surface, egl::Surface)>,
-    /// The number of surfaces that were destroyed. EGL may give their handles to others.
+    /// How many surfaces were destroyed. EGL may reuse their handles.
     pub forgotten: Cell<u64>,
-    /// The renderer that has worked last.
+    /// The renderer that worked last.
     pub turn: Cell<u32>,
     pub peers: Rc<RefCell<Peers>>,
-    /// Whether others may come.
+    /// Whether other renderers may join.
     is_shared: Cell<bool>,
     /// The window, while there is one.
     window: RefCell<Weak<RefCell<Surface>>>,
 }
 
-/// A surface of EGL, and [`Seats::forgotten`] at some time: what is known of the surface is true as
-/// long as both are the same.
+/// A surface of EGL, with the value of [`Seats::forgotten`] at some time. Notes about the surface
+/// are valid while both are unchanged.
 pub(crate) type Stamp = (egl::Surface, u64);
 
 impl Seats {
@@ -61,16 +61,16 @@ impl Seats {
 }
 
 impl Renderer {
-    /// From now on this is one of several renderers, of the number 0. The code that executes their
-    /// messages checks the peers after each one: messages for a renderer that waits must not be
-    /// executed. The peers are empty at first; the caller must let them join.
+    /// From now on this is renderer 0 of several. The code that executes their messages checks the
+    /// peers after each message: while a renderer waits, its messages must not be executed. The
+    /// peers are empty at first; the caller must let them join.
     pub fn share_window(&mut self, clients: Option<u32>) -> Rc<RefCell<Peers>> {
         self.seats.is_shared.set(true);
         self.seats.peers.replace(Peers::new(clients));
         self.seats.peers.clone()
     }
 
-    /// Whether others may draw into its window.
+    /// Whether other programs may draw into this renderer's window.
     pub(crate) fn is_shared(&self) -> bool {
         self.seats.is_shared.get()
     }
@@ -81,7 +81,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Makes the other programs of the window wait while this one compiles a display list. It is
+    /// Makes the other programs of the window wait while this one compiles a display list. To be
     /// called whenever a list begins or ends.
     pub(crate) fn note_compiling(&self) {
         if !self.is_shared() {
@@ -122,7 +122,7 @@ impl Renderer {
     }
 
     /// On a wall, the renderer of tile 0 decides on the order of the programs, so that it is the
-    /// same at all.
+    /// same on all renderers.
     pub(crate) fn handwritten_gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
         if !self.gives_tickets() {
             return self.needs_context();
@@ -167,7 +167,7 @@ impl Renderer {
         command: impl FnOnce(&mut Peers, u32) -> Result<(), Refusal>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        // Between glBegin and glEnd everything is refused but what belongs there.
+        // Between glBegin and glEnd, OpenGL refuses all commands that do not specify vertices.
         if self.is_in_primitive() {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl Renderer {
             Ok(()) => {}
         }
         match waits {
-            // It would wait forever.
+            // A program that is alone would wait forever.
             Some(wait) => Err(Fault::peers(format!(
                 "it waits at {wait} for others, but shares no window with any"
             ))),

@@ -1,4 +1,4 @@
-//! The commands that are not OpenGL's: contexts, surfaces, errors.
+//! Commands that are not part of OpenGL: contexts, surfaces, errors.
 
 use crate::configs::{usual, Choice};
 use crate::context::{Api, Context};
@@ -12,7 +12,8 @@ use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most contexts and the most surfaces of a session. No program has more; each costs megabytes.
+/// The most contexts of a session, and the most surfaces. No program has more, and each costs
+/// megabytes.
 const MOST_CONTEXTS: usize = 1024;
 const MOST_SURFACES: usize = 4096;
 
@@ -76,7 +77,7 @@ impl Renderer {
             None if share == 0 => (egl::NO_CONTEXT, id),
             None => return failed("the context to share with does not exist".into()),
         };
-        // Without a configuration the context may be used with any.
+        // A context without a configuration may be used with any configuration.
         let choice = self.choice(config).unwrap_or(usual(&self.configs));
         let context = match self.open_context(request, choice.egl, share) {
             Ok(context) => context,
@@ -101,13 +102,14 @@ impl Renderer {
             }
         }
         self.listen(&cx, request.flags & DEBUG_CONTEXT != 0);
-        // Two groups may be named alike only after one has ended, when its name is free again.
+        // Two groups have the same name only if the first has ended, so that its name is free
+        // again.
         self.groups.entry(group).or_default().contexts += 1;
         self.contexts.insert(id, Box::new(cx));
         Created::Context(Box::new(info))
     }
 
-    /// Makes the object that the program takes for vertex array object 0, and binds it.
+    /// Makes the object that stands for the program's vertex array object 0, and binds it.
     fn stand_in_for_array_zero(&self) -> u32 {
         let mut name = 0;
         // SAFETY: the new context is current; one name is written.
@@ -278,7 +280,7 @@ impl Renderer {
         }
     }
 
-    /// Gives the current surfaces a front of their own if the context draws to it or reads it.
+    /// Gives the current surfaces a separate front if the context draws to it or reads it.
     pub(crate) fn need_fronts(&mut self) -> Result<(), Fault> {
         let Some(cx) = self.cx.as_deref() else {
             return Ok(());
@@ -327,11 +329,11 @@ impl Renderer {
         Ok(())
     }
 
-    /// Ends all contexts and surfaces, where other renderers of this process go on.
+    /// Ends all contexts and surfaces, if other renderers of this process go on.
     pub(crate) fn clear_away(&mut self) {
         self.close_list();
         self.leave();
-        // No context is current now, not even that of the renderer that has worked last.
+        // No context is current after this, not even one of the renderer that worked last.
         self.seats.turn.set(self.seat);
         // If this fails, it also fails for the other renderers when they try it.
         let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
@@ -349,7 +351,8 @@ impl Renderer {
         }
     }
 
-    /// Whether what a program takes for its window can be the window that others have already.
+    /// Whether the surface that a program describes can be the window that other programs already
+    /// use.
     fn agrees(
         &self,
         window: &Surface,

@@ -1,4 +1,5 @@
-//! Between linear colours and the bytes of sRGB, as Mesa converts where it works on pixels itself.
+//! Conversion between linear colours and sRGB bytes, as Mesa does it when it works on pixels
+//! itself.
 
 use std::array::from_fn;
 use std::sync::LazyLock;
@@ -16,17 +17,16 @@ fn decode(byte: u8) -> f32 {
     } else {
         ((x + 0.055) / 1.055).powf(2.4)
     };
-    // Mesa's table has been printed with as many digits.
+    // Mesa's table has this number of digits.
     format!("{linear:.7e}").parse().unwrap_or(0.0)
 }
 
 /// Smaller values are black.
 const BLACK_BELOW: u32 = (127 - 13) << 23;
-/// The greatest below 1; this and greater values are white.
+/// The greatest value below 1. This and greater values are white.
 const WHITE_FROM: u32 = 0x3f7f_ffff;
 
-/// The byte of a linear value. The curve is made of lines, eight between a power of two and the
-/// next.
+/// The byte of a linear value. The curve is approximated by lines, eight for each octave.
 pub(crate) fn from_linear(value: f32) -> u8 {
     static LINES: LazyLock<[Line; 104]> = LazyLock::new(|| from_fn(Line::nearest));
     let (least, most) = (f32::from_bits(BLACK_BELOW), f32::from_bits(WHITE_FROM));
@@ -41,7 +41,7 @@ pub(crate) fn from_linear(value: f32) -> u8 {
     ((line.start + line.slope * (bits >> 12 & 255)) >> 16) as u8
 }
 
-/// A line through 256 values, in fixed point with 16 bits after it.
+/// A line through 256 values, in fixed point with 16 fractional bits.
 #[derive(Clone, Copy)]
 struct Line {
     start: u32,
@@ -49,7 +49,7 @@ struct Line {
 }
 
 impl Line {
-    /// The line that comes nearest to the curve, by least squares.
+    /// The best approximation of the curve by least squares.
     fn nearest(number: usize) -> Line {
         const STEPS: u32 = 256;
         let middle = |step: u32| {

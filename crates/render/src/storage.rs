@@ -1,5 +1,5 @@
-//! Memory for what a program stores. If its session has reached its limit, the driver gets no
-//! memory, and raises GL_OUT_OF_MEMORY.
+//! The limit on memory for a program's objects. When a session has reached its limit, the driver
+//! gets no more memory, and raises GL_OUT_OF_MEMORY.
 
 use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
 
@@ -10,12 +10,12 @@ const SMALL: i64 = 64 << 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Storage {
     most: Option<u64>,
-    /// The limit that the process came with.
+    /// The limit that the process started with.
     own: Rlimit,
 }
 
-/// While this lives, the process gets no memory beyond the limit. It is only used for commands that
-/// make storage: other parts of the driver may not be able to handle a lack of memory.
+/// While this lives, the process gets no memory beyond the limit. It is used only during commands
+/// that make storage: other parts of the driver may not be able to handle a lack of memory.
 pub(crate) struct Refusing(Rlimit);
 
 impl Default for Storage {
@@ -28,7 +28,7 @@ impl Default for Storage {
 }
 
 impl Storage {
-    /// From now on, `more` bytes beyond what the process has.
+    /// Limits memory to `more` bytes beyond what the process has now.
     pub fn limit(&mut self, more: u64) {
         self.most = mapped().map(|bytes| bytes.saturating_add(more));
     }
@@ -42,7 +42,7 @@ impl Storage {
         prlimit(None, Resource::Data, limit).ok().map(Refusing)
     }
 
-    /// For a buffer of `size` bytes.
+    /// Applies the limit while a buffer of `size` bytes is made.
     pub fn make_buffer(&self, size: i64) -> Option<Refusing> {
         (size >= SMALL).then(|| self.make()).flatten()
     }
@@ -50,13 +50,13 @@ impl Storage {
 
 impl Drop for Refusing {
     fn drop(&mut self) {
-        // It was so before, and the hard limit has not changed.
+        // This cannot fail: the limit was the same before, and the hard limit has not changed.
         let _ = prlimit(None, Resource::Data, self.0);
     }
 }
 
-/// Bytes of private memory that the process has asked for, used or not, as the system counts them
-/// for its limit.
+/// Bytes of private memory that the process has mapped, used or not, as the system counts them for
+/// the limit.
 fn mapped() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(5)?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! Default framebuffers: those of a program's window or pbuffer are one EGL pbuffer, or two.
+//! Default framebuffers. One or two EGL pbuffers stand for the buffers of a program's window or
+//! pbuffer.
 //!
 //! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back
 //! buffer of a double-buffered surface and the only one of a single-buffered one. A double-buffered
@@ -19,11 +20,11 @@ use std::rc::Rc;
 
 pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
 
-/// The largest width or height; beyond every driver's viewport.
+/// The largest width or height. No driver has larger viewports.
 const SIDE_MAX: u32 = 32_768;
-/// The same for surfaces whose buffers hold a part of them.
+/// The same for surfaces whose buffers hold only a part of them.
 const MOST_OFFSET: u32 = 1 << 20;
-/// The most pixels: a surface of all 16k x 8k.
+/// The most pixels of a surface: 16k x 8k.
 const MOST_PIXELS: i64 = 1 << 27;
 
 pub(crate) struct Surface {
@@ -32,36 +33,37 @@ pub(crate) struct Surface {
     pub single: bool,
     pub width: u32,
     pub height: u32,
-    /// The part of it that its buffers hold.
+    /// The part of the surface that its buffers hold.
     pub pixels: Rect,
     pub back: egl::Surface,
     /// Exists once a program has used the front of a double-buffered surface.
     pub front: Option<egl::Surface>,
-    /// Where the samples of a multisampled surface are put together for its picture; exists once
-    /// there was one.
+    /// The resolved samples of a multisampled surface, for its picture. Exists after the first
+    /// picture.
     pub resolved: Option<egl::Surface>,
-    /// For surfaces that a program was promised one of.
+    /// Exists if the program was promised an accumulation buffer.
     pub accumulation: Option<Accumulation>,
-    /// The part that is drawn here, where several renderers draw one picture.
+    /// The part that this renderer draws, if several renderers draw one picture.
     pub tile: Option<Rect>,
-    /// The tiles that each of them draws.
+    /// The tiles of all these renderers.
     pub tiles: Vec<i32>,
-    /// Whether its buffers hold the pixels of its tile only.
+    /// Whether the buffers hold only the pixels of the tile.
     pub is_offset: bool,
-    /// For each program of the window, the buffers from which its next command reads a part of it.
+    /// For each program of the window, a surface that holds a part of this one, from which the
+    /// program's next command reads.
     pub lent: BTreeMap<u32, SharedSurface>,
-    /// The programs that draw all of it here, and not only the tile.
+    /// The programs that draw the whole surface here, and not only the tile.
     pub wholes: BTreeSet<u32>,
 }
 
 impl Surface {
-    /// All of it.
+    /// The whole surface.
     pub fn all(&self) -> Rect {
         [0, 0, self.width as i32, self.height as i32]
     }
 
-    /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Drawing to both goes
-    /// to the back; the front follows it.
+    /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Commands that draw
+    /// to both buffers draw to the back; the front is copied from it.
     pub fn target(&self, buffer: u32) -> egl::Surface {
         match self.front {
             Some(front) if is_front(buffer) => front,
@@ -81,12 +83,12 @@ impl Surface {
         Some((from, to, self.pixels[2], self.pixels[3]))
     }
 
-    /// Whether it has depths that can be read: one for each pixel.
+    /// Whether the surface has depths that can be read: one depth for each pixel.
     pub fn has_plain_depth(&self) -> bool {
         self.choice.described.depth > 0 && self.choice.described.samples == 0
     }
 
-    /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
+    /// The bits for `glBlitFramebuffer` of the surface's depth and stencil buffers.
     fn depth_stencil(&self) -> u32 {
         let depth = if self.choice.described.depth > 0 {
             GL_DEPTH_BUFFER_BIT
@@ -142,8 +144,8 @@ impl Renderer {
         })
     }
 
-    /// Replaces a surface's buffers by ones of another size. Their contents are lost, as with a
-    /// window that the driver draws itself.
+    /// Replaces a surface's buffers by buffers of another size. Their contents are lost, as they
+    /// are when a window is resized that the driver draws itself.
     pub(crate) fn resize(
         &mut self,
         surface: &SharedSurface,
@@ -157,13 +159,13 @@ impl Renderer {
                 return Ok(());
             }
             (s.width, s.height) = (width, height);
-            // Others follow.
+            // The client sends the tiles for the new size next.
             s.tiles.clear();
         }
         self.renew(surface, pixels)
     }
 
-    /// Has a surface's buffers hold these pixels of it.
+    /// Replaces a surface's buffers by ones that hold the part `pixels` of it.
     pub(crate) fn renew(&mut self, surface: &SharedSurface, pixels: Rect) -> Result<(), Fault> {
         let (choice, had_front, held) = {
             let s = surface.borrow();
@@ -197,7 +199,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The program has no such surface any more. Others may still have it.
+    /// This program does not have the surface any more. Other programs may still have it.
     pub(crate) fn disown(&mut self, surface: SharedSurface) {
         let lent = {
             let mut s = surface.borrow_mut();
@@ -208,7 +210,7 @@ impl Renderer {
         self.release(surface);
     }
 
-    /// Lets go of a surface; its buffers go with the last context that still has it.
+    /// Releases a reference to a surface; the last one destroys its buffers.
     pub(crate) fn release(&mut self, surface: SharedSurface) {
         if let Some(surface) = Rc::into_inner(surface) {
             let surface = surface.into_inner();
@@ -226,9 +228,8 @@ impl Renderer {
         self.forget(buffer);
     }
 
-    /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the
-    /// back has changed since only if the program draws to the back first and asks for the
-    /// front afterwards.
+    /// Gives a double-buffered surface a separate front, a copy of the back. The copy shows what
+    /// was last swapped, unless the program has drawn to the back before it asks for the front.
     pub(crate) fn need_front(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
         let (choice, pixels) = {
             let s = surface.borrow();
@@ -247,7 +248,7 @@ impl Renderer {
         self.copy(surface, false, GL_COLOR_BUFFER_BIT)
     }
 
-    /// The same of a part.
+    /// The same for a part of the surface.
     pub(crate) fn front_follows_in(
         &mut self,
         surface: &SharedSurface,
@@ -269,7 +270,8 @@ impl Renderer {
     }
 
     /// Makes the utility context current so that a picture of `pixels`, one of the surface's
-    /// buffers, can be read: of a multisampled buffer, a read would give one sample of each pixel.
+    /// buffers, can be read. A multisampled buffer is resolved first, because reading it would give
+    /// one sample of each pixel.
     pub(crate) fn readable(
         &mut self,
         surface: &SharedSurface,
@@ -316,9 +318,9 @@ impl Renderer {
             .map_err(fault)
     }
 
-    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are
-    /// one. In the program's own context, because in some releases of Mesa each context has its
-    /// own depth buffer of a surface.
+    /// Copies depth and stencil to the buffer that is drawn to next: programs see only one depth
+    /// and stencil buffer. This happens in the program's own context, because in some releases of
+    /// Mesa each context has its own depth buffer of a surface.
     pub(crate) fn move_depth(
         &mut self,
         surface: &SharedSurface,
@@ -330,7 +332,7 @@ impl Renderer {
         if mask == 0 {
             return Ok(());
         }
-        // It has no such command.
+        // OpenGL ES 1 has no blits.
         if api == Api::Es1 {
             return self.copy(surface, to_back, mask);
         }
@@ -340,8 +342,8 @@ impl Renderer {
         self.make_current(context, to, from).map_err(fault)?;
         let (mut draw, mut read) = (0, 0);
         let gl = &self.gl;
-        // SAFETY: the context is current with both buffers; each query writes one integer. The
-        // state that a blit minds is put back.
+        // SAFETY: the context is current with both buffers; each query writes one integer. State
+        // that affects a blit is restored.
         unsafe {
             (gl.glGetIntegerv)(GL_DRAW_FRAMEBUFFER_BINDING, &mut draw);
             (gl.glGetIntegerv)(GL_READ_FRAMEBUFFER_BINDING, &mut read);
@@ -371,8 +373,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether the driver's multisampled pbuffers, if it has any, can be drawn to and keep what
-    /// they hold when something else becomes current. With some releases of Mesa they do not.
+    /// Whether the driver's multisampled pbuffers, if it has any, can be drawn to and keep their
+    /// contents when another surface becomes current. With some releases of Mesa they do not.
     pub(crate) fn keeps_samples(&mut self) -> bool {
         let sampled = |c: &&Choice| c.described.samples > 0;
         let choice = self.configs.iter().find(sampled).copied();
@@ -416,8 +418,8 @@ impl Renderer {
         Ok(pixel[..3] == [255; 3])
     }
 
-    /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the
-    /// utility context current.
+    /// A pbuffer that is cleared to zeros: drivers may hand out memory with old contents. Leaves
+    /// the utility context current.
     fn cleared_pbuffer(
         &mut self,
         choice: &Choice,
@@ -443,8 +445,7 @@ impl Renderer {
         Ok(surface)
     }
 
-    /// Width and height of a surface, and what its buffers hold of it before it is said which tile
-    /// they are of.
+    /// Width and height of a surface, and the part that its buffers hold before the tile is known.
     fn extent(&self, width: u32, height: u32) -> Result<(u32, u32, Rect), Fault> {
         let (width, height) = (width.max(1), height.max(1));
         let (most, pixels) = match self.is_offset {

@@ -1,9 +1,10 @@
 //! Walls: each renderer draws its tile of a surface that several have (sort-first).
 //!
 //! Every renderer has the whole surface, so that all coordinates are those of the window and a
-//! pixel is the same on every renderer. Scissor boxes keep a renderer from drawing what others
-//! show. That only saves work: pixels outside of the tile are never read. So before a command whose
-//! effect on the boxes would be hard to tell, the program's own are restored.
+//! pixel is the same on every renderer. Scissor boxes keep a renderer from drawing the pixels of
+//! other tiles. That only saves work, because pixels outside of the tile are never read. So before
+//! a command whose effect on the boxes would be hard to predict, the program's own boxes are
+//! restored.
 
 use crate::context::Context;
 use crate::generated::driver::Gl;
@@ -16,17 +17,17 @@ use std::rc::Rc;
 /// A part of a surface: x, y, width and height, counted from the lower left corner.
 pub(crate) type Rect = [i32; 4];
 
-/// The rectangle to which the boxes in the driver are cut.
+/// The rectangle that the driver's scissor boxes are cut to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cut {
     tile: Rect,
-    /// Clears are kept to the buffers' pixels only.
+    /// Whether this is for a clear, which is only limited to the pixels that the buffers hold.
     clears: bool,
-    /// The part of the window that the buffers hold, and the window's height, if that is not all.
+    /// The part of the window that the buffers hold, and the window's height, with offset tiling.
     offset: Option<(Rect, i32)>,
 }
 
-/// The program's scissor boxes while the driver has others.
+/// The program's scissor boxes, while the driver has other boxes.
 #[derive(Debug)]
 pub(crate) struct Kept {
     cut: Cut,
@@ -35,7 +36,7 @@ pub(crate) struct Kept {
     pub moved: Option<Moved>,
 }
 
-/// Commands by number are there since OpenGL 4.1 and OpenGL ES 3.2, with as many boxes as there are
+/// OpenGL 4.1 and OpenGL ES 3.2 have commands for indexed scissor boxes, with as many boxes as
 /// viewports.
 fn boxes_of(cx: &Context, gl: &Gl) -> usize {
     if !cx.has_viewports {
@@ -48,14 +49,14 @@ fn boxes_of(cx: &Context, gl: &Gl) -> usize {
 }
 
 impl Renderer {
-    /// Says which of a wall's renderers this is.
+    /// Makes this the renderer of one tile of a wall.
     pub fn be_tile(&mut self, tile: u32) {
         self.tile = Some(tile);
         self.speaks.set(tile == 0);
     }
 
-    /// Whether it is the one that answers what all renderers of a wall know alike; one that is
-    /// alone is.
+    /// Whether this renderer answers the queries that all renderers of a wall would answer alike. A
+    /// renderer that is alone does.
     pub fn speaks(&self) -> Rc<Cell<bool>> {
         self.speaks.clone()
     }
@@ -66,7 +67,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// One that is alone is the first.
+    /// The number of the tile; 0 for a renderer that is alone.
     pub(crate) fn tile_number(&self) -> i32 {
         self.tile.unwrap_or(0) as i32
     }
@@ -85,7 +86,7 @@ impl Renderer {
         let surface = self.known_surface(surface)?;
         let all = {
             let mut surface = surface.borrow_mut();
-            // Other programs of the window have set it before.
+            // Another program of the window has set the tiles before, and they must be the same.
             if self.is_shared() && !surface.tiles.is_empty() && surface.tiles != tiles {
                 return Err(Fault::peers(
                     "its wall has different tiles from that of the other programs; all of them must name the same wall",
@@ -117,7 +118,7 @@ impl Renderer {
         self.read_parts(format, type_, mine, reply)
     }
 
-    /// Before a command that draws: cuts the scissor boxes to the tile.
+    /// To be called before a command that draws: cuts the scissor boxes to the tile.
     #[inline]
     pub(crate) fn keep_to_tile(&mut self) {
         if self.tile.is_some() {
@@ -126,7 +127,7 @@ impl Renderer {
         }
     }
 
-    /// Before a command that clears.
+    /// To be called before a command that clears.
     pub(crate) fn clear_in_tile(&mut self) {
         self.leave_tile();
         if self.is_offset {
@@ -134,12 +135,13 @@ impl Renderer {
         }
     }
 
-    /// Before lists are called, which draw. Where lists may set scissor boxes, they find the
-    /// program's. Before primitives as well: within them boxes cannot be set, nor can be asked
-    /// whether there is one, but lists can be called, for which there is nothing left to do then.
+    /// To be called before lists are called, because lists may draw. If lists may set scissor
+    /// boxes, the program's own boxes are restored first. To be called before primitives are begun,
+    /// too: inside a primitive lists can be called, but boxes cannot be set, and the driver does
+    /// not even say whether a primitive is open.
     pub(crate) fn keep_lists_to_tile(&mut self) {
         if self.is_offset {
-            // Those that set any are executed command by command.
+            // Lists that set scissor boxes are executed command by command.
             self.keep_to_tile();
             self.offset_raster();
         } else if !self.names.shared.lists_scissor {
@@ -150,7 +152,8 @@ impl Renderer {
         }
     }
 
-    /// Before a command that knows of scissor boxes: gives the driver the program's.
+    /// To be called before a command that sets or reads scissor boxes: restores the program's boxes
+    /// in the driver.
     #[inline]
     pub(crate) fn leave_tile(&mut self) {
         if self.tile.is_some() {
@@ -162,10 +165,11 @@ impl Renderer {
         }
     }
 
-    /// The rectangle to which boxes must be cut now.
+    /// The rectangle that boxes must be cut to now; none if they must not be cut.
     fn cut(&self, clears: bool) -> Option<Cut> {
         let cx = self.cx.as_deref()?;
-        // While a list is compiled, draws may go into it, and so would the boxes.
+        // While a list is compiled, its draws must not be cut, because the commands that set the
+        // boxes would go into the list.
         let surface = cx.draw.as_ref()?.borrow();
         if cx.draw_framebuffer != 0
             || cx.compiling.is_some()
@@ -238,7 +242,7 @@ impl Renderer {
         }
     }
 
-    /// Gives the driver the program's scissor boxes, if it has others.
+    /// Restores the program's scissor boxes in the driver, if it has others.
     #[cold]
     pub(crate) fn restore_boxes(&mut self) {
         let Some(cx) = self.cx.as_deref_mut() else {

@@ -1,9 +1,10 @@
-//! Surfaces of a wall made whole: what each renderer has of a surface goes to all the others.
+//! Completes a wall's surfaces: every renderer's part of a surface goes to all the others.
 //!
 //! Commands that read a default framebuffer into something else, such as glCopyTexImage, need all
 //! of it. So do commands with effects that other fragments see, such as shaders that write to
-//! images. Before them the client takes every tile and gives it to every renderer; from then on
-//! each draws all of the surface, until the client finds that it need not.
+//! images. Before such commands, the client collects the parts from all renderers and sends them to
+//! every renderer. From then on each renderer draws the whole surface, until the client finds that
+//! this is not needed.
 
 use crate::configs::Choice;
 use crate::context::Api;
@@ -19,15 +20,15 @@ use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How a plane travels without loss: the format of a texture that holds the same, and its bytes a
-/// pixel.
+/// The lossless transfer format of a plane: formats and type of a texture that holds the same
+/// values, and its bytes per pixel.
 #[derive(Clone, Copy)]
 struct Format {
     internal: u32,
     format: u32,
     type_: u32,
     bytes: usize,
-    /// The buffers that a blit of it copies.
+    /// The mask with which glBlitFramebuffer copies the plane.
     mask: u32,
     attachment: u32,
 }
@@ -81,12 +82,12 @@ fn format_of(choice: &Choice, plane: u32) -> Option<Format> {
     })
 }
 
-/// A part of a surface that is filled, as its buffers have it.
+/// A part of a surface to be filled, in the coordinates of the surface's buffers.
 struct Part {
-    /// Where its pixels begin.
+    /// The offset of the part's first byte in the data.
     from: usize,
     all: Rect,
-    /// The parts of it that are written to.
+    /// The rectangles in it that are written.
     filled: Vec<Rect>,
 }
 
@@ -109,8 +110,8 @@ fn not_on_it() -> Fault {
     Fault::refused("a part of a surface that is not on the surface")
 }
 
-/// State of a program's context that is put aside, because depth is read and written there; see
-/// `Renderer::move_depth`.
+/// State of a program's context that is put aside while the context reads or writes depth; for the
+/// reason see `Renderer::move_depth`.
 struct Aside {
     integers: Vec<(u32, i32)>,
     floats: Vec<(u32, f32)>,
@@ -148,7 +149,7 @@ impl Renderer {
         if !self.is_offset || !is_all && !self.is_shared() {
             return Err(Fault::refused("a part that a surface does not have"));
         }
-        // Another program has made the window smaller.
+        // Another program of the window has made it smaller meanwhile.
         if pixels(part) == 0 {
             return Ok(());
         }
@@ -162,7 +163,8 @@ impl Renderer {
         self.bind()
     }
 
-    /// Before a command that reads pixels: lets it read the lent ones.
+    /// To be called before a command that reads pixels: if there is a lent surface, the command
+    /// reads that.
     #[inline]
     pub(crate) fn read_lent(&mut self) -> Result<(), Fault> {
         if !self.is_offset {
@@ -181,7 +183,7 @@ impl Renderer {
         self.bind()
     }
 
-    /// After it.
+    /// To be called after a command that reads pixels.
     #[inline]
     pub(crate) fn return_lent(&mut self) -> Result<(), Fault> {
         let cx = self.cx()?;
@@ -224,7 +226,7 @@ impl Renderer {
                 false => Err(not_on_it()),
             };
         }
-        // Those of a tile do not overlap.
+        // The parts of a tile do not overlap.
         let total: usize = mine.iter().copied().map(pixels).sum();
         if total > pixels(held) {
             return Err(Fault::refused("more parts of a surface than it has pixels"));
@@ -327,7 +329,7 @@ impl Renderer {
         let buffer = match plane {
             BACK => surface.back,
             FRONT => surface.front?,
-            // It goes with what is drawn to.
+            // Depth and stencil belong to the buffer that is drawn to.
             DEPTH_STENCIL => {
                 let cx = self.cx.as_deref()?;
                 let drawn = cx
@@ -342,15 +344,15 @@ impl Renderer {
     }
 
     /// Makes the program's context current with the buffer whose depth is meant, for reading and
-    /// drawing, and puts its state aside. OpenGL ES reads no depth, and a context that compiles a
-    /// display list or has begun a primitive cannot put its state aside: there it is the utility
-    /// context, and nothing is put aside.
+    /// drawing, and puts its state aside. The utility context takes its place if the program's is
+    /// one of OpenGL ES, which cannot read depth, or if it is compiling a display list or has begun
+    /// a primitive, so that its state cannot be put aside. Then the result is none.
     fn at_depth(&mut self, buffer: egl::Surface) -> Result<Option<Aside>, Fault> {
         let cx = self.cx()?;
         let (context, api, has_buffers) = (cx.egl, cx.api, cx.has_pixel_buffers);
         let mut is_own = api.is_desktop() && !self.compiles();
         if is_own {
-            // The context may not be current. All that follows is about its state.
+            // The context may not be current, and everything below concerns its state.
             self.make_current(context, buffer, buffer).map_err(fault)?;
             is_own = !self.has_primitive();
         }
@@ -428,14 +430,14 @@ impl Renderer {
         };
         let gl = &self.gl;
         // SAFETY: a context is current that packs four-byte pixels tightly, no buffer is bound, and
-        // the caller gives the room.
+        // the caller promises the room.
         let read = || unsafe {
             let (format, type_) = (GL_DEPTH_COMPONENT, GL_UNSIGNED_INT);
             (gl.glReadPixels)(x, y, width, height, format, type_, to.cast());
         };
         match aside.is_some() {
             true => self.utility.inverted(gl, read),
-            // The utility context reads this way.
+            // The utility context reads from the top down if the driver can.
             false => read(),
         }
         if !self.utility.inverts {
@@ -445,7 +447,7 @@ impl Renderer {
         self.leave_depth(aside)
     }
 
-    /// Gives a program's context its state back, and makes it current as the program has it.
+    /// Restores the state of a program's context, and makes it current with the program's surfaces.
     fn leave_depth(&mut self, aside: Option<Aside>) -> Result<(), Fault> {
         if let Some(aside) = aside {
             for (name, value) in aside.integers {
@@ -455,7 +457,7 @@ impl Renderer {
                 // SAFETY: the context is current.
                 unsafe { (self.gl.glPixelTransferf)(name, value) };
             }
-            // SAFETY: the context is current; what failed here is not the program's to know.
+            // SAFETY: the context is current; errors here are not reported to the program.
             unsafe {
                 if aside.is_clipped {
                     (self.gl.glEnable)(GL_SCISSOR_TEST);
@@ -470,7 +472,7 @@ impl Renderer {
         self.bind()
     }
 
-    /// Binds or sets what `name` asks for.
+    /// Sets the binding or parameter that is queried by `name`.
     fn put(&self, name: u32, value: i32) {
         let gl = &self.gl;
         let object = value as u32;
@@ -519,7 +521,7 @@ impl Renderer {
                 let (kind, type_) = (format.format, format.type_);
                 let (row, pixels) = (w as usize * format.bytes, from.add(part.from));
                 let mut reversed = vec![0u8; row * h as usize];
-                // By pointer, because what lies in a message may change meanwhile.
+                // Copied by pointer, because the bytes of a message may change meanwhile.
                 for (n, to) in reversed.rchunks_exact_mut(row).enumerate() {
                     copy(pixels.add(n * row), to.as_mut_ptr(), row);
                 }
@@ -532,8 +534,8 @@ impl Renderer {
                     texture,
                     0,
                 );
-                // Turned over on the way. Mesa has its surfaces that way up, so this makes the blit
-                // a copy; others go through floats, which changes depth.
+                // The blit turns the picture over. Mesa stores surfaces upside down, so this blit
+                // is a plain copy. Other blits convert to floats, which changes depths.
                 for [left, low, width, height] in part.filled.iter().copied() {
                     let (right, high) = (left + width, low + height);
                     let (from, to) = (y + h - high, y + h - low);

@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// `context total error told message`, before each part of an answer; `told` is 1 if messages of
-/// debug output wait.
+/// The header before each part of an answer: `context total error told message`. `told` is 1 if
+/// messages of debug output wait to be read.
 const HEADER: usize = 20;
 
 pub(crate) struct Answers {
     sender: Arc<Sender>,
     errors: Rc<Errors>,
-    /// Whether this renderer answers what all of its wall know alike.
+    /// Whether this renderer sends the answers that all renderers of its wall would give alike.
     speaks: Rc<Cell<bool>>,
-    /// The number of the message that is executed.
+    /// The number of the current message.
     message: Cell<u32>,
-    /// The last answer to each context that another renderer was to give.
+    /// For each context, the last answer that was left to another renderer.
     kept: RefCell<HashMap<u32, Kept>>,
     activity: Arc<Activity>,
 }
@@ -47,18 +47,18 @@ impl Answers {
         }
     }
 
-    /// Where they go.
+    /// The connection that carries the answers.
     pub fn sender(&self) -> Arc<Sender> {
         self.sender.clone()
     }
 
-    /// The next message is executed.
+    /// Counts a message that is about to be executed.
     pub fn begin_message(&self) {
         self.message.set(self.message.get().wrapping_add(1));
     }
 
-    /// A message was executed. If it has made this renderer the one that speaks, it gives the
-    /// answers that the client may not have got from another.
+    /// To be called after each message. If the message has made this renderer the one that speaks,
+    /// this sends the answers that the client may not have received from the previous one.
     pub fn end_message(&self) -> Result<(), Fault> {
         if !self.speaks.get() || self.kept.borrow().is_empty() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Answers {
         kept.try_for_each(|kept| self.send_parts(&kept.header, &kept.bytes))
     }
 
-    /// Sends the answer to `op`, or keeps it where another renderer gives it.
+    /// Sends the answer to `op`, or keeps it if another renderer sends it.
     pub fn send(&self, context: u32, op: u16, reply: &Reply) -> Result<(), Fault> {
         let bytes = reply.bytes();
         let words = [
@@ -82,7 +82,7 @@ impl Answers {
             to.copy_from_slice(&u32::to_le_bytes(word));
         }
         if mgn_wire::asked_alone(op) {
-            // The others do not know of this message, so it is not counted.
+            // The other renderers do not receive this message, so it is not counted.
             self.message.set(self.message.get().wrapping_sub(1));
             return self.send_parts(&header, bytes);
         }
@@ -96,7 +96,7 @@ impl Answers {
         Ok(())
     }
 
-    /// In as many messages as it takes.
+    /// Sends an answer in as many messages as it needs.
     fn send_parts(&self, header: &[u8; HEADER], bytes: &[u8]) -> Result<(), Fault> {
         let room = self.sender.message_max() - HEADER;
         let mut parts = bytes.chunks(room);

@@ -1,5 +1,5 @@
-//! The key of program binaries. Programs keep binaries on disk, so the key outlives a server; and
-//! all servers of one user have the same.
+//! The key that seals program binaries. Programs keep binaries on disk, so the key outlives a
+//! server, and all servers of one user share it.
 
 use crate::error::ServerError;
 use mgn_fabric::secret_file;
@@ -8,11 +8,11 @@ use mgn_sys::user::state_folder;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The key of this user's servers, made by the first that asks for it. Without a folder to keep it
-/// in, a random key.
+/// The key of this user's servers. The first server that asks for it creates it. If it cannot be
+/// stored, the key is random and is not kept.
 ///
 /// # Errors
-/// If there is a file, and it is not a key that only its owner can read.
+/// If the file exists, but is not a key that only its owner can read.
 pub(crate) fn lasting() -> Result<BinaryKey, ServerError> {
     match state_folder() {
         Some(folder) => in_file(&folder.join("binaries.key")),

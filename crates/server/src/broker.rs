@@ -1,8 +1,9 @@
-//! Connections to viewers, which a worker may not make: its server makes them, and hands them over.
+//! Connections to viewers. A worker may not make them, so its server makes them and hands them
+//! over.
 //!
-//! The server knows from the client's first message which viewers these are, and whether the client
-//! may show pictures there. So a client that has taken over a worker cannot make it connect
-//! anywhere else, and finds no token in it.
+//! The client's first message tells the server which viewers these are, and the server knows
+//! whether the client may show pictures there. So a client that has taken over a worker can reach
+//! no other address through the server, and finds no token in the worker.
 
 use crate::control::{notify_server, FromWorker};
 use mgn_fabric::{take_over, Address, Connection, Handover};
@@ -13,12 +14,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{sync_channel, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A viewer: the session, and the place of the viewer among those where its tile is shown.
+/// A viewer: its session, and its index among the places where the session's tile is shown.
 type Key = (u64, u16);
 /// The parts from which [`take_over`] makes a connection, or why there is none.
 pub(crate) type Outcome = Result<(OwnedFd, Handover), NoViewer>;
 
-/// The worker's end.
+/// The worker's side of these requests.
 #[derive(Debug)]
 pub(crate) struct Broker {
     control: Arc<UnixStream>,
@@ -33,7 +34,7 @@ impl Broker {
         })
     }
 
-    /// Asks the server for a connection to a viewer. The server answers always, or ends.
+    /// Asks the server for a connection to a viewer. The server always answers, unless it ends.
     fn connect(&self, viewer: Key, address: &Address) -> Result<Connection, NoViewer> {
         let (answer, answered) = sync_channel(1);
         self.lock().insert(viewer, answer);
@@ -47,7 +48,7 @@ impl Broker {
         Ok(take_over(socket, &bytes, address)?)
     }
 
-    /// Takes the server's answer.
+    /// Passes the server's answer to the thread that waits for it.
     pub fn answer(&self, session: u64, target: u16, outcome: Outcome) {
         if let Some(answer) = self.lock().remove(&(session, target)) {
             // The channel has room for this one answer.
@@ -60,16 +61,17 @@ impl Broker {
     }
 }
 
-/// Connects to the viewers that some sessions have in common, on behalf of any of them.
+/// Connects to the viewers that several sessions share, on behalf of one of the sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     pub broker: Arc<Broker>,
-    /// Those that have not ended.
+    /// The sessions that have not ended.
     pub sessions: Arc<Mutex<Vec<u64>>>,
 }
 
 impl Connector {
-    /// For the viewer in that place among those where the sessions' tile is shown.
+    /// Returns a function that connects to the viewer with this index among the places where the
+    /// sessions' tile is shown.
     pub fn to(
         &self,
         target: u16,

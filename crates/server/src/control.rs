@@ -1,5 +1,5 @@
-//! The messages between the parent and a worker over a socket pair: their length, then one of these
-//! types as postcard, with a descriptor where one belongs.
+//! The messages between the parent and a worker. On the socket pair, a message is its length and
+//! one of these types in postcard's format. Some messages come with a descriptor.
 
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
@@ -21,7 +21,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use zeroize::{Zeroize, Zeroizing};
 
-/// From the parent. A socket comes with `Session`, `Frames` and a `Connected` that succeeded.
+/// A message from the parent. `Session`, `Frames` and a successful `Connected` come with a socket.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// The sandbox that the worker enters before it opens the driver.
@@ -31,8 +31,8 @@ pub(crate) enum ToWorker {
     Session(Box<Session>),
     /// A frames connection.
     Frames { session: u64, client: Handover },
-    /// A connection to a viewer, as the worker has asked: what [`mgn_fabric::take_over`] needs
-    /// besides the socket, or why there is none.
+    /// The answer to the worker's request for a connection to a viewer: the data that
+    /// [`mgn_fabric::take_over`] needs besides the socket, or why there is no connection.
     Connected {
         session: u64,
         target: u16,
@@ -48,13 +48,13 @@ pub(crate) struct Session {
     pub key: [u8; 16],
     /// The name of the program, for people.
     pub program: String,
-    /// If it draws into a window with others.
+    /// The window, if the program draws into one together with others.
     pub window: Option<SharedWindow>,
-    /// Which renderer of a wall it is.
+    /// The number of this renderer, if it is one of a wall's.
     pub tile: Option<u32>,
-    /// If its tile is shown here.
+    /// How the session's tile is shown, if this server shows it.
     pub shown: Option<Shown>,
-    /// Where programs on other hosts may have their pictures shown.
+    /// The places where programs on other hosts may show their pictures.
     pub present: Vec<Target>,
     /// The data that `Incoming::from_handoff` needs besides the socket.
     pub client: Handover,
@@ -63,27 +63,27 @@ pub(crate) struct Session {
     pub watchdog: Duration,
     /// The key with which this client's program binaries are sealed.
     pub binary_key: BinaryKey,
-    /// Whether the client may make shaders of SPIR-V.
+    /// Whether the client may create shaders from SPIR-V.
     pub spirv: bool,
-    /// How long its client may send nothing.
+    /// How long the client may send nothing before the session ends.
     pub idle_timeout: Option<Duration>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
-    /// The driver is open, and the worker is confined so.
+    /// The driver is open. Reports its abilities, and how the worker is confined.
     Ready(Box<Abilities>, Confined),
-    /// There is no driver, and why.
+    /// The driver cannot be used, for this reason.
     Failed(String),
-    /// The worker needs a connection to the viewer in this place among those where the session's
-    /// tile is shown.
+    /// The worker needs a connection to a viewer. `target` is the viewer's index among the places
+    /// where the session's tile is shown.
     Connect { session: u64, target: u16 },
     /// The session's work so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
-    /// Why the session ends, if not because its client has gone; of a window, all its sessions.
+    /// Why the session ends, or all sessions of a window. Not sent if the client has left.
     Ended(Cause),
-    /// One of the sessions of a window has ended, and why if not because its client has gone; with
-    /// its frames, and bytes of commands.
+    /// A session of a window has ended. `cause` is none if its client has left. `drawn` counts its
+    /// frames, and its bytes of commands.
     Left {
         session: u64,
         cause: Option<Cause>,
@@ -129,13 +129,13 @@ pub(crate) enum Limit {
     MemoryTotal,
 }
 
-/// Longer than any message: a client's opening is bounded far below.
+/// The maximum length of a message. A client's opening is limited to far less.
 const CONTROL_MESSAGE_MAX: usize = 1 << 20;
-/// Bytes that are received at once.
+/// The maximum number of bytes that one call receives.
 const PART: usize = 16384;
-/// Messages that a worker has not taken. It is sent few: its start, its session, a frames
-/// connection, and connections to viewers; those of a window are sent more, but take them all the
-/// time.
+/// The maximum number of messages that a worker has not taken. A worker is sent few: its start, its
+/// session, a frames connection, and connections to viewers. A worker that serves a window is sent
+/// more, but takes them all the time.
 const QUEUE_MOST: usize = 64;
 /// How long a worker may leave a message untaken. Its thread for these messages does nothing else.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

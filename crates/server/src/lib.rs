@@ -1,9 +1,9 @@
 //! The render server: a parent process that listens, and a worker process for every session.
 //!
-//! The parent never touches OpenGL. It hands each client's sockets to a worker that has the driver
-//! open already, so a client waits for no driver, and a worker that crashes, hangs or takes too
-//! much memory ends one session and no other. One more worker than there are sessions is kept
-//! ready, except in the first moment of a session, which needs the processors.
+//! The parent never touches OpenGL. It hands each client's sockets to a worker that has already
+//! opened the driver, so a client does not wait for the driver. A worker that crashes, hangs or
+//! takes too much memory ends one session and no other. One spare worker is kept ready, except in
+//! the first moment of a session, which needs the processors.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn who_has_the_most_loses_the_largest() {
         assert_eq!(shares([]), None);
-        // Many small sessions, from several places, are no way to take from others.
+        // A client gains nothing by having many small sessions, even from several places.
         let one_and_many = [
             ("alice", 1, 50),
             ("bob", 2, 20),
@@ -89,7 +89,7 @@ mod tests {
             ("bob", 4, 20),
         ];
         assert_eq!(shares(one_and_many), Some(2));
-        // Also those of clients that share a token.
+        // The same holds for clients that share a token.
         let shared = [
             ("all", 1, 50),
             ("all", 2, 30),
@@ -97,7 +97,7 @@ mod tests {
             ("bob", 2, 1),
         ];
         assert_eq!(shares(shared), Some(2));
-        // If they are equal, the last one has just come.
+        // If they are equal, the last session ends, because it has just come.
         assert_eq!(shares([("a", 1, 10), ("b", 2, 10)]), Some(1));
         assert_eq!(shares([("a", 1, 11), ("b", 2, 10)]), Some(0));
     }

@@ -16,23 +16,24 @@ pub struct Options {
     pub listen: Vec<Address>,
     /// Listening sockets that were passed to this process.
     pub inherited: Vec<Inherited>,
-    /// The tokens that are admitted over TCP; clients need the role client.
+    /// The tokens that are admitted over TCP. A client's token must have the role client.
     pub access: Access,
     /// The token by which the server proves itself to viewers that `present` names.
     pub token: Option<Token>,
     /// The stages that commands pass on their way to the renderer.
     pub chain: Chain,
-    /// Where programs that come by network may have tiles shown; those of the server's own user
-    /// may anywhere.
+    /// The places where programs from the network may show tiles. Programs of the server's own user
+    /// may show tiles anywhere.
     pub present: Vec<Target>,
     pub max_sessions: usize,
-    /// Sessions of one client: of one user at unix sockets, of one address (or IPv6 network) by
-    /// TCP. None gives [`Options::max_sessions_of_address`] to each address, and to users of
-    /// this machine all that there are.
+    /// The maximum number of sessions of one client: of one user at unix sockets, of one address
+    /// (or IPv6 network) over TCP. If it is none, each address gets
+    /// [`Options::max_sessions_of_address`], and users of this machine have no limit of their own.
     pub max_sessions_per_client: Option<usize>,
-    /// Sessions of clients with one token, wherever they come from.
+    /// The maximum number of sessions of clients with the same token, wherever they come from.
     pub max_sessions_per_token: Option<usize>,
-    /// Bytes of memory that a session may use, with its part of what it shares with its client.
+    /// Bytes of memory that a session may use, including its part of the memory that it shares with
+    /// its client.
     pub memory_limit: u64,
     /// Bytes of memory that all sessions may use together.
     pub memory_total: u64,
@@ -41,10 +42,11 @@ pub struct Options {
     /// How long a command may run.
     pub watchdog: Duration,
     pub sandbox: Sandbox,
-    /// Clients that come by network may make shaders of SPIR-V, which the driver does not
-    /// validate; those of the server's own user always may.
+    /// Clients from the network may create shaders from SPIR-V, which the driver does not validate.
+    /// Clients of the server's own user always may.
     pub spirv: bool,
-    /// End when standard input does, which is how a starter that dies takes its server with it.
+    /// End when the standard input ends. So the server ends even if the process that started it
+    /// dies.
     pub end_with_stdin: bool,
     /// End when the last client has gone, once there has been one.
     pub once: bool,
@@ -59,7 +61,7 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sandbox {
     Off,
-    /// As far as this system can, and the driver lets it.
+    /// As far as this system and the driver allow.
     #[default]
     Possible,
     /// The server does not start if a worker's files or system calls cannot be confined.
@@ -68,9 +70,9 @@ pub enum Sandbox {
 
 /// An observer of a server's work, which may end it.
 pub trait Follower: std::fmt::Debug + Send + Sync {
-    /// Clients can come, and are offered this.
+    /// The server accepts clients now. It offers them these abilities.
     fn listening(&self, abilities: &Abilities, addresses: &[Address]);
-    /// The sessions under way, whether or not there is news of them.
+    /// The current sessions. Called whether or not anything has changed.
     fn sessions(&self, sessions: Vec<SessionReport>);
     /// Becomes readable when the server is to end.
     fn end(&self) -> Option<BorrowedFd<'_>>;
@@ -87,13 +89,13 @@ pub struct SessionReport {
     pub bytes: u64,
 }
 
-/// Sessions that one address of the network gets at least, if there are as many: those of a wall
-/// with 16 tiles on this server, of the same program that is started again, and of others.
+/// The least number of sessions that one address of the network may have, if the server has as
+/// many. It covers a wall with 16 tiles on this server, a restart of the same program, and others.
 const OF_ADDRESS_MIN: usize = 32;
 
 impl Options {
-    /// How many sessions one address of the network gets if nothing else is said: a quarter of all,
-    /// but at least 32.
+    /// How many sessions one address of the network gets if no option sets the number: a quarter of
+    /// all, but at least 32.
     pub fn max_sessions_of_address(max_sessions: usize) -> usize {
         (max_sessions / 4).max(OF_ADDRESS_MIN).min(max_sessions)
     }
@@ -126,8 +128,8 @@ impl Default for Options {
     }
 }
 
-/// The program that becomes a worker: it must call [`crate::worker()`], and its standard input is
-/// the server's.
+/// The program that becomes a worker. It must call [`crate::worker()`]. Its standard input is its
+/// connection to the server.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
     pub program: PathBuf,

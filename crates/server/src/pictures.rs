@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 /// picture.
 const FRAMES_CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a farewell waits for the connection that it goes by.
+/// How long a farewell waits for the frames connection, which carries it.
 const FAREWELL_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Pictures being compressed at once, besides the one being read.
+/// How many pictures may wait for the compressor.
 const IN_FLIGHT: usize = 1;
 
-/// How often the client is notified of frames without pictures while there is more to do, and of
-/// how many at once at most.
+/// How often the client is notified of frames without pictures while there is more to do, and the
+/// maximum number of frames in one notification.
 const REPORT_INTERVAL: Duration = Duration::from_micros(100);
 const REPORTED_FRAMES_MAX: usize = 32;
 
-/// Where the frames connection appears: it is opened after the command connection.
+/// The place for the frames connection, which is opened after the command connection.
 #[derive(Default)]
 pub(crate) struct FramesSlot {
     state: Mutex<State>,
@@ -42,7 +42,7 @@ pub(crate) struct FramesSlot {
 /// Pictures of a tile that is shown here.
 struct Shown {
     kept: Arc<Kept>,
-    /// Whether the program's window shows it too.
+    /// Whether the program's window shows the pictures too.
     in_program: bool,
     screens: Arc<SharedScreens>,
     session: u64,
@@ -56,10 +56,10 @@ struct State {
     ended: bool,
 }
 
-/// The connection, and what pictures go through on their way.
+/// The frames connection, and the compressor that pictures pass on their way.
 pub(crate) struct PictureConnection {
     sender: Sender,
-    /// Set if pictures are compressed, which a thread of its own does.
+    /// Set if pictures are compressed. A separate thread compresses them.
     compressor: Option<SyncSender<CompressorInput>>,
     /// The compressor's failure, once it has one.
     failed: Arc<Mutex<Option<Fault>>>,
@@ -71,7 +71,7 @@ enum CompressorInput {
 }
 
 impl FramesSlot {
-    /// The client has opened its frames connection. A session has one.
+    /// Takes the frames connection that the client has opened. A session has only one.
     pub fn open(&self, sender: Sender, compressed: bool) -> Result<(), &'static str> {
         let mut state = self.lock();
         if state.connection.is_some() {
@@ -99,7 +99,7 @@ impl FramesSlot {
         Ok(())
     }
 
-    /// Pictures are shown here, from the first on.
+    /// Makes this server show the session's pictures, from the first one on.
     pub fn show_on(&self, session: u64, screens: Arc<SharedScreens>, activity: &Arc<Activity>) {
         let (is_counted, in_program) = {
             let screens = screens.lock();
@@ -108,7 +108,7 @@ impl FramesSlot {
         if is_counted {
             activity.time();
         }
-        // Once a session, before it begins.
+        // Called once per session, before it begins.
         let _ = self.shown.set(Shown {
             kept: Arc::default(),
             in_program,
@@ -123,7 +123,8 @@ impl FramesSlot {
         self.shown.get().is_some()
     }
 
-    /// Shows what the client's end of the frames connection has shown, if anything is shown here.
+    /// Shows pictures when the client requests it on the frames connection, if this server shows
+    /// pictures.
     pub fn follow(&self, releases: mgn_fabric::Receiver) {
         let Some(shown) = self.shown.get() else {
             // The client sends nothing, but may treat a closed receiver as the end.
@@ -135,25 +136,29 @@ impl FramesSlot {
         let connection = self.lock().connection.clone();
         let notify = move |header: Header, payload: &[u8]| {
             let message = [&header.encode()[..], payload].concat();
-            // A client that is gone waits for nothing.
+            // A client that has gone needs no notification.
             let _ = connection
                 .as_ref()
                 .map(|connection| connection.sender.send(&message));
         };
-        // Without the thread nothing is shown, which ends the session when enough is kept.
-        let _ = thread::Builder::new()
+        let started = thread::Builder::new()
             .name("tile".into())
             .spawn(move || Screens::run(&screens, session, &kept, releases, notify, &activity));
+        if let Err(error) = started {
+            let why = format!("the tile cannot be shown: no thread: {error}");
+            shown.kept.end(Fault::Server(why));
+        }
     }
 
-    /// The client has gone: its last frame must still be shown.
+    /// Waits until the last frame of a client that has gone is shown.
     pub fn settle(&self) {
         if let Some(shown) = self.shown.get() {
             shown.kept.settle();
         }
     }
 
-    /// The session has ended: its screens are those of the others of its window, if there are any.
+    /// Removes an ended session from its screens. The other sessions of its window, if any, keep
+    /// them.
     pub fn leave_screens(&self) {
         if let Some(shown) = self.shown.get() {
             shown.screens.leave(shown.session);
@@ -246,7 +251,7 @@ impl FramesSlot {
     }
 }
 
-/// The renderer's end.
+/// The renderer's side of the frames connection.
 pub(crate) struct FramesEnd {
     slot: Arc<FramesSlot>,
     connection: Option<Arc<PictureConnection>>,
@@ -277,7 +282,7 @@ impl FramesEnd {
 
 /// Memory that a picture was written to.
 enum Written {
-    /// A message to be: the header's bytes, then the picture's.
+    /// A message that is not sent yet: the header's bytes, then the picture's.
     Message(Reservation),
     /// Only the picture's bytes, to be compressed or to be shown here.
     Private(Vec<u8>),
@@ -300,13 +305,13 @@ pub(crate) fn pixels(memory: Box<dyn Any>) -> Result<Vec<u8>, Fault> {
 }
 
 impl FramesEnd {
-    /// Whether the client is sent pictures that are wanted for this.
+    /// Whether pictures that are wanted for these purposes are sent to the client.
     fn is_sent(&self, want: u32) -> bool {
         let in_program = self.slot.shown.get().is_none_or(|shown| shown.in_program);
         want & (want::FILES | want::COMPOSITE) != 0 || want & want::WINDOW != 0 && in_program
     }
 
-    /// A copy of pixels, where they can be sent.
+    /// Copies pixels to memory from which they can be sent.
     fn copy(&self, connection: &PictureConnection, pixels: &[u8]) -> Result<Written, Fault> {
         if connection.compressor.is_some() {
             return Ok(Written::Private(pixels.to_vec()));
@@ -357,7 +362,7 @@ impl Pictures for FramesEnd {
                     false => None,
                 };
                 let mut pixels = pixels;
-                // Depths are for the client alone.
+                // The depths behind the pixels are only for the client.
                 pixels.truncate(header.stride as usize * header.height as usize);
                 let part = Part {
                     number: shown.screens.number(),
@@ -374,7 +379,8 @@ impl Pictures for FramesEnd {
             kept: part.is_some(),
             ..*header
         };
-        // Before the client is notified, because it then requests to show it.
+        // This comes before the client is notified, because the client then requests to show the
+        // picture.
         if let (Some(shown), Some(part)) = (shown, part) {
             self.activity.wait(|| shown.kept.keep(part))?;
         }
@@ -421,7 +427,7 @@ impl Pictures for FramesEnd {
 }
 
 impl PictureConnection {
-    /// Hands a parcel to the compressor; waits while it has enough to do.
+    /// Hands a picture or a header to the compressor. Waits while its queue is full.
     fn post(&self, job: CompressorInput) -> Result<(), Fault> {
         let posted = self
             .compressor
@@ -462,7 +468,7 @@ impl PictureConnection {
     }
 }
 
-/// Compresses and sends parcels in their order.
+/// Compresses and sends pictures and headers in their order.
 fn compress(
     inbox: &Receiver<CompressorInput>,
     connection: &std::sync::Weak<PictureConnection>,

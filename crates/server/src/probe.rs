@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Abilities {
     pub info: ServerInfo,
-    /// The constants of a context of each API there is, by the numbers of `mgn_wire::hello::api`.
+    /// The constants of a context of each API that the driver has, with the API's number in
+    /// `mgn_wire::hello::api`.
     pub contexts: Vec<(u32, ContextInfo)>,
     /// EGL's vendor and version, and the platform that is used.
     pub egl: String,
@@ -35,11 +36,11 @@ impl Abilities {
     }
 }
 
-/// The constants of a context of each API that programs in this environment are given, by the
-/// numbers of `mgn_wire::hello::api`.
+/// The constants of a context of each API that programs in this environment get, with the API's
+/// number in `mgn_wire::hello::api`.
 ///
 /// # Errors
-/// One sentence on why they are given none.
+/// One sentence on why they get none.
 pub fn probe_environment() -> Result<Vec<(u32, ContextInfo)>, ServerError> {
     let renderer = Renderer::of_environment(Box::new(DiscardPictures))?;
     Ok(renderer.context_infos().to_vec())

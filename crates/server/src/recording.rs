@@ -33,12 +33,12 @@ pub struct Played {
     pub messages: u64,
 }
 
-/// Plays the recording in `file` from beginning to end, through `chain`. There is no driver if that
-/// ends in `nop`.
+/// Plays the recording in `file` from beginning to end, through `chain`. If the chain ends in
+/// `nop`, no driver is opened.
 ///
 /// # Errors
 /// The file is no recording, or one of another release; its commands are refused; there is no
-/// driver; or the viewer has had enough.
+/// driver; or the viewer stops the playback.
 pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
     let recording = Recording::open(file, viewer)?;
     let last: Box<dyn Commands> = if chain.is_cut() {
@@ -58,28 +58,29 @@ pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Playe
 /// What to do with the session in the middle of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Middle {
-    /// Nothing.
+    /// Continue.
     Skip,
-    /// A snapshot is taken, and it goes on.
+    /// Take a snapshot, and continue with the same renderer.
     Take,
-    /// A snapshot is taken, and another renderer goes on from there.
+    /// Take a snapshot, and continue from it with another renderer.
     Succeed,
 }
 
-/// The result of that.
+/// The result of [`play_across`].
 #[derive(Debug, Clone)]
 pub struct Crossed {
     pub played: Played,
-    /// The message before which the snapshot was taken; none if it was not.
+    /// The message before which the snapshot was taken; none if no snapshot was taken.
     pub at: Option<u64>,
-    /// Why it was not, or the result of the last attempt before that.
+    /// Why the last attempt that failed to take a snapshot did so.
     pub why: Option<String>,
-    /// The commands that were answered from message `from` on, with checksums of their answers.
+    /// The commands that were answered after the first `from` messages, with checksums of their
+    /// answers.
     pub answers: Vec<(&'static str, u64)>,
 }
 
-/// Plays a recording through a snapshot, which is taken before message `from`, or as soon as can be
-/// after that.
+/// Plays a recording with a snapshot in the middle. The snapshot is taken after the first `from`
+/// messages, or as soon as possible after them.
 ///
 /// # Errors
 /// As `play`.
@@ -144,8 +145,8 @@ impl<'a> Recording<'a> {
         })
     }
 
-    /// Has `to` execute all of it. `on_answer` is told each answer, with its message's number, from
-    /// 1, its context, and the command that asked.
+    /// Executes the whole recording with `to`. `on_answer` gets each answer, with the number of its
+    /// message (from 1), its context, and the command that asked.
     fn play(
         mut self,
         to: &mut dyn Commands,
@@ -173,8 +174,8 @@ impl<'a> Recording<'a> {
                 return Err(ServerError::Viewer(why));
             }
             done.map_err(|fault| match &lacking {
-                // The program that was recorded could not ask this driver, and continued with the
-                // context.
+                // Another driver made the context when the program was recorded, so the recording
+                // goes on to use it.
                 Some(why) => refused(self.file, format!("needs what this driver lacks: {why}")),
                 None => refused(
                     self.file,
@@ -187,7 +188,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Why the driver has not made the context that this is the answer about.
+/// Why the driver did not make a context, if `reply` says so.
 fn why_not_created(reply: &Reply) -> Option<String> {
     let mut answer = Answer::new(reply.bytes().to_vec());
     match postcard::from_bytes(answer.next_array(1)) {
@@ -203,7 +204,7 @@ fn refused(file: &Path, why: String) -> ServerError {
     }
 }
 
-/// One that keeps what a tile's renderer keeps.
+/// A renderer that keeps the same state as the renderer of a tile.
 fn a_tile(view: &Rc<RefCell<View>>, key: &BinaryKey) -> Result<Renderer, ServerError> {
     let mut renderer = Renderer::new(Box::new(Frames(Rc::clone(view))))?;
     renderer.be_tile(0);
@@ -212,7 +213,7 @@ fn a_tile(view: &Rc<RefCell<View>>, key: &BinaryKey) -> Result<Renderer, ServerE
     Ok(renderer)
 }
 
-/// A renderer, and then maybe another.
+/// A renderer, which another one may replace in the middle.
 struct Relay {
     renderer: Option<Renderer>,
     view: Rc<RefCell<View>>,
@@ -239,7 +240,7 @@ impl Relay {
         }
         self.at = Some(self.messages);
         if self.middle == Middle::Succeed {
-            // EGL's display is one a process, and ends with its renderer.
+            // A process has only one EGL display, which ends with its renderer.
             self.renderer = None;
             let mut next =
                 a_tile(&self.view, &self.key).map_err(|e| Fault::driver(e.to_string()))?;
@@ -273,8 +274,8 @@ struct View {
     failed: Option<String>,
 }
 
-/// Asks for the pictures that are wanted now, whatever the recorded program's own presenting asked
-/// for, and for no others.
+/// Requests the pictures that the viewer wants, and no others, whatever the recorded program
+/// requested.
 struct Watcher<'a> {
     next: &'a mut dyn Commands,
     view: Rc<RefCell<View>>,

@@ -10,21 +10,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between looks whether the server ends.
+/// The interval between checks whether the server ends.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a session goes on then: a client that has gone has left what it sent last.
+/// How long a session continues after the server's end is announced. A client that has gone may
+/// have left messages, which are still executed.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long it may take after that to write what it has to write. With [`DRAIN_TIMEOUT`], less than
-/// the parent waits for its workers.
+/// How long a session may then take to write its output. Together with [`DRAIN_TIMEOUT`], it must
+/// be less than the time for which the parent waits for its workers.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whether the server ends, for sessions that must write something before they end too.
+/// Whether the server ends. Sessions that must write something before they end need to know this.
 #[derive(Debug, Default)]
 pub(crate) struct ShutdownNotice(AtomicBool);
 
 impl ShutdownNotice {
-    /// Tells the session, and waits for as long as it may take; if it is done earlier, so is this
-    /// process.
+    /// Tells the session, and waits for the longest time that it may take. If the session is done
+    /// earlier, this process ends earlier.
     pub fn announce(&self) {
         self.0.store(true, Ordering::Relaxed);
         std::thread::sleep(DRAIN_TIMEOUT + WRITE_TIMEOUT);
@@ -35,8 +36,8 @@ impl ShutdownNotice {
     }
 }
 
-/// Serves a session, of a renderer that may draw one `tile` of several, until its client goes or
-/// misbehaves, or until the server ends, if there is an `ending` to be heard of.
+/// Serves a session until its client leaves or misbehaves or, if there is an `ending`, until the
+/// server ends. `tile` is set if the renderer draws one tile of several.
 pub(crate) fn serve(
     tile: Option<u32>,
     messages: &mut Receiver,
@@ -55,7 +56,7 @@ pub(crate) fn serve(
         {
             return Fault::Over;
         }
-        // Whether the client is there still, the next message says.
+        // An error is ignored: the next message shows whether the client is still there.
         let idle = || drop(frames.report_finished());
         let message = match messages.recv_or(ending.map(|_| END_CHECK_INTERVAL), idle) {
             Ok(Some(message)) => message,

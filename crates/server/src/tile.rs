@@ -1,5 +1,5 @@
-//! Showing a wall's tile at its server: pictures are kept until the client says that all tiles have
-//! theirs, and are then shown at once.
+//! Shows a wall's tile at the tile's server. Pictures are kept until the client says that all tiles
+//! have theirs. Then all tiles show them at the same time.
 
 use crate::answers::gone;
 use crate::broker::{Broker, Connector};
@@ -19,31 +19,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Pictures that wait to be shown. A client has no more frames under way at once; one that has
-/// waits.
+/// The maximum number of pictures that wait to be shown. A client has no more frames in flight; a
+/// session with more has to wait.
 const KEPT_MAX: usize = 4;
-/// No tile is shown in more places.
+/// The maximum number of places where a tile is shown.
 pub(crate) const TARGETS_MAX: usize = 16;
-/// The bytes of a tile's name, which may become the name of a folder.
+/// The maximum length of a tile's name in bytes. The name may become the name of a folder.
 const NAME_MAX: usize = 255;
-/// No tile that is shown larger or smaller has more pixels.
+/// The maximum number of pixels of a tile that is shown larger or smaller.
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
-/// How soon a window is seen to have lost some of its picture, if nothing new is shown meanwhile.
+/// How often windows are checked for lost parts of their picture, if nothing new is shown
+/// meanwhile.
 const EXPOSED_EVERY: Duration = Duration::from_millis(100);
 
 /// The client that asks to show pictures here, and where it may show them.
 pub(crate) struct Permission<'a> {
-    /// None for the server's own user on this host, who may use all that the server may.
+    /// The client's address. None for the server's own user on this host, who may use every place
+    /// that the server may use.
     pub from: Option<IpAddr>,
     /// The places that other clients may use.
     pub allowed: &'a [Target],
 }
 
 impl Permission<'_> {
-    /// Whether `target` may be shown at. A viewer may always be where the client is, which is sent
-    /// pictures anyway.
+    /// Whether the client may show pictures at `target`. It may always use a viewer at its own
+    /// address, because it gets the pictures anyway.
     pub fn covers(&self, target: &Target) -> bool {
         let Some(from) = self.from else { return true };
         let is_theirs = |address: &String| match address.parse() {
@@ -58,7 +60,7 @@ impl Permission<'_> {
         }
     }
 
-    /// Whether all tiles of a wall may be shown where it says.
+    /// Checks that all tiles of a wall may be shown at the places that it names.
     ///
     /// # Errors
     /// One sentence for the program's user.
@@ -103,14 +105,14 @@ pub(crate) fn own_tile(wall: &Wall) -> Result<&Tile, String> {
     Ok(own)
 }
 
-/// Where pictures of the tile of that name are saved below `folder`; none if that is no place for
-/// them.
+/// The folder below `folder` in which pictures of the tile with this name are saved. None if the
+/// path or the name is not suitable.
 pub(crate) fn folder_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_plain = !name.contains(['/', '\0']) && !name.starts_with('.') && !name.is_empty();
     (is_plain && folder.is_absolute()).then(|| folder.join(name))
 }
 
-/// Pictures on their way from the session's thread to the screens'.
+/// Pictures on their way from the session's thread to the thread of the screens.
 #[derive(Default)]
 pub(crate) struct Kept {
     state: Mutex<State>,
@@ -135,7 +137,7 @@ pub(crate) struct Part {
     pub pixels: Vec<u8>,
     /// Its number among the pictures of all sessions of the window.
     pub number: u64,
-    /// Bytes of them that the client has replaced by those of a composited picture.
+    /// How many bytes of `pixels` the client has replaced by those of a composited picture.
     pub merged: usize,
 }
 
@@ -153,8 +155,8 @@ impl Kept {
         room
     }
 
-    /// Keeps a picture until its frame is shown. Waits while the number of kept pictures is at its
-    /// limit, until the client has some of them shown.
+    /// Keeps a picture until its frame is shown. While the maximum number of pictures is kept,
+    /// waits until the client has some of them shown.
     pub fn keep(&self, part: Part) -> Result<(), Fault> {
         let state = self.lock();
         let full = |state: &mut State| state.parts.len() >= KEPT_MAX && state.over.is_none();
@@ -167,7 +169,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Takes the picture that is to be shown. Those before it come no more.
+    /// Takes the picture that is to be shown. Earlier pictures are dropped.
     fn take(&self, release: Release) -> Option<Part> {
         let mut state = self.lock();
         let at = state.parts.iter().position(|part| part.is_of(release))?;
@@ -176,8 +178,8 @@ impl Kept {
         part
     }
 
-    /// Replaces the next pixels of a picture that is kept by composited ones. Returns false if
-    /// there are more than it has. Those of a frame that is not kept are dropped.
+    /// Replaces the next pixels of a kept picture by composited ones. Returns false if the picture
+    /// has fewer pixels left. Pixels for a frame that is not kept are dropped.
     fn merge(&self, release: Release, pixels: &[u8]) -> bool {
         let mut state = self.lock();
         let mut parts = state.parts.iter_mut();
@@ -200,7 +202,8 @@ impl Kept {
         }
     }
 
-    /// Waits until all that the client had shown before it went is shown, but not for long.
+    /// Waits, for at most a second, until all pictures are shown that the client released before it
+    /// left.
     pub fn settle(&self) {
         const SHOW_TIMEOUT: Duration = Duration::from_secs(1);
         let goes_on = |state: &mut State| state.over.is_none();
@@ -210,7 +213,7 @@ impl Kept {
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Nothing is kept any more.
+    /// Ends the keeping of pictures, for this reason.
     pub fn end(&self, why: Fault) {
         self.lock().over.get_or_insert(why);
         self.changed.notify_all();
@@ -221,10 +224,10 @@ impl Kept {
     }
 }
 
-/// The screens of a worker's sessions. Those of a shared window have one in common.
+/// The screens of a worker's sessions. The sessions of a shared window have the same screens.
 pub(crate) struct OpenScreens {
     broker: Arc<Broker>,
-    /// Whether they are those of a shared window.
+    /// Whether the sessions share a window.
     of_window: bool,
     open: Mutex<Option<(Shown, Weak<SharedScreens>)>>,
 }
@@ -232,9 +235,9 @@ pub(crate) struct OpenScreens {
 /// Screens, and the state that is common to all sessions that share them.
 pub(crate) struct SharedScreens {
     screens: Mutex<Screens>,
-    /// How many pictures all of them have drawn.
+    /// How many pictures all sessions have drawn together.
     drawn: AtomicU64,
-    /// The sessions, whose viewers are the same.
+    /// The sessions that share the screens and their viewers.
     sessions: Arc<Mutex<Vec<u64>>>,
 }
 
@@ -248,7 +251,7 @@ impl SharedScreens {
         self.drawn.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     pub fn leave(&self, session: u64) {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|other| *other != session);
@@ -264,10 +267,10 @@ impl OpenScreens {
         }
     }
 
-    /// Opens the screens of a session's tile, if no other session has.
+    /// Returns the screens of a session's tile, and opens them if no other session has.
     ///
     /// # Errors
-    /// Those of [`Screens::open`], or that others of the window are shown elsewhere.
+    /// Those of [`Screens::open`], or that the other sessions of the window are shown elsewhere.
     pub fn of(
         &self,
         shown: Shown,
@@ -314,7 +317,7 @@ impl OpenScreens {
 
 /// The windows and viewers that show a tile.
 pub(crate) struct Screens {
-    /// With this tile alone.
+    /// The wall, with this tile alone.
     wall: Wall,
     /// Windows and files.
     targets: Vec<Box<dyn mgn_present::Target>>,
@@ -324,13 +327,14 @@ pub(crate) struct Screens {
     shown: Rect,
     /// Whether several sessions show one window, whose frames are numbered together.
     of_window: bool,
-    /// The session and its surface that were last shown.
+    /// The session and the surface that were last shown.
     source: (u64, u32),
     /// The number of the picture that is shown.
     newest: u64,
-    /// The last frame, and the one before the first of this surface: a viewer's frames are counted
-    /// on from one surface to the next. The first one has the numbers of its session, so that a
-    /// server that takes over a tile gives the same number to a frame as the others.
+    /// `last` is the number of the last frame, and `before` the number before the first frame of
+    /// this surface. For viewers, frames are numbered on from one surface to the next. The frames
+    /// of the first surface keep the session's numbers, so that a server that takes over a tile
+    /// gives a frame the same number as the others.
     last: u64,
     before: u64,
     scaled: Vec<u8>,
@@ -364,7 +368,7 @@ impl Screens {
                     let title = format!("{}: {name}", wall.name);
                     if wall.genlock {
                         let head = GenlockedHead::open(display, *place, size, &title);
-                        // Before files, which take longer.
+                        // Windows with genlock come before files, which take longer.
                         targets.insert(0, Box::new(head.map_err(failed)?));
                     } else {
                         let head = Head::open(display, *place, size, &title).map_err(failed)?;
@@ -411,8 +415,8 @@ impl Screens {
         !self.feeds.is_empty()
     }
 
-    /// Shows what the client of `session` tells to be shown, and tells when it is, until the client
-    /// goes or says nonsense.
+    /// Shows pictures as the client of `session` instructs, and notifies it of each, until the
+    /// client leaves or sends an invalid message.
     pub fn run(
         screens: &SharedScreens,
         session: u64,
@@ -479,9 +483,10 @@ impl Screens {
         kept.end(why);
     }
 
-    /// Returns the picture's memory, or other.
+    /// Shows a picture. Returns memory to use again: the picture's, or another's.
     fn show(&mut self, session: u64, part: Part, vblank: Option<u64>) -> Vec<u8> {
-        // Clients of a window have their pictures shown independently of each other.
+        // The clients of a window have their pictures shown independently, so an older picture may
+        // come later.
         if part.number < self.newest {
             return part.pixels;
         }
@@ -525,7 +530,7 @@ impl Screens {
         memory
     }
 
-    /// Shows the last picture again where some of it has gone.
+    /// Shows the last picture again on targets that have lost part of it.
     fn show_again(&mut self) {
         if !self.shown.is_empty() {
             let frame = self.last.wrapping_sub(self.before);
@@ -533,7 +538,8 @@ impl Screens {
         }
     }
 
-    /// Says what the time is here, for a question of the client that came at a moment.
+    /// Answers the client's question what the time is here. `asked` is from the client; `received`
+    /// is when the question arrived.
     fn clocks(&mut self, asked: i64, received: i64) -> Clocks {
         let (mut vblank, mut late) = (None, 0);
         self.targets.retain_mut(|target| {
@@ -552,13 +558,13 @@ impl Screens {
         }
     }
 
-    /// How large the tile is where it is shown.
+    /// The size in which the tile is shown.
     fn size_there(&self) -> (u32, u32) {
         let size = (self.shown.width, self.shown.height);
         self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size)
     }
 
-    /// Puts what the tile shows to those of its windows and files that are meant.
+    /// Shows the tile's picture on those windows and files for which `is_meant` is true.
     fn put(
         &mut self,
         frame: u64,
@@ -567,14 +573,14 @@ impl Screens {
     ) {
         let mut targets = std::mem::take(&mut self.targets);
         let picture = self.picture(frame);
-        // One that fails is shown at no more.
+        // A target that fails is not used any more.
         targets.retain_mut(|target| {
             !is_meant(target.as_mut()) || complain(target.show_at(&picture, vblank))
         });
         self.targets = targets;
     }
 
-    /// What the tile shows.
+    /// The picture that the tile shows.
     fn picture(&self, frame: u64) -> Picture<'_> {
         let (width, height) = self.size_there();
         let is_scaled = (width, height) != (self.shown.width, self.shown.height);
@@ -595,7 +601,7 @@ impl Screens {
         }
     }
 
-    /// Brings what the tile shows up to date.
+    /// Draws a part into the tile's picture. Returns memory to use again.
     fn draw(&mut self, shown: Rect, mut part: Part) -> Vec<u8> {
         let Header {
             x,
@@ -641,7 +647,7 @@ impl Screens {
     }
 }
 
-/// Says in the log what failed, and whether nothing did.
+/// Logs an error, if there is one. Returns whether there is none.
 fn complain(shown: Result<(), mgn_present::Error>) -> bool {
     if let Err(error) = &shown {
         tracing::warn!("{error}");
@@ -771,7 +777,7 @@ mod tests {
             screens.show(session, part(frame, [4, 0, 4, 4]), None);
         }
         assert_eq!(screens.last, 5);
-        // One that was drawn before what is shown is not shown any more.
+        // A picture that was drawn before the newest one shown is not shown any more.
         for (number, shows) in [(9, true), (8, false), (10, true)] {
             let part = Part {
                 number,
@@ -784,7 +790,7 @@ mod tests {
         first.leave(1);
         assert_eq!(*first.sessions.lock().unwrap(), [2]);
         drop((first, second));
-        // Once they have gone, others may be shown elsewhere.
+        // Once those sessions have gone, others may be shown elsewhere.
         assert!(open(3, elsewhere()).is_ok());
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between looks at a wait.
+/// The interval between checks of a wait.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The session whose turn it is.
@@ -18,19 +18,19 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) struct Turns(Mutex<Option<Turn>>);
 
 struct Turn {
-    /// Where its answers go, and its pictures.
+    /// The connections for the session's answers and for its pictures.
     answers: Arc<Sender>,
     slot: Arc<FramesSlot>,
-    /// For how long it has waited for its client, in all. Taking a little now and then does not
-    /// help a client.
+    /// How long the turn has waited for its client in total. A client gains nothing by taking a
+    /// little now and then.
     waited: Duration,
     /// Whether the client has taken nothing for too long.
     is_over: bool,
 }
 
 impl Turns {
-    /// Watches the waits of `activity` from a thread of its own. Those of one turn may last for
-    /// `most` together.
+    /// Watches the waits of `activity` from a separate thread. The waits of one turn may last for
+    /// `most` in total.
     pub fn watch(activity: Arc<Activity>, most: Duration) -> std::io::Result<Arc<Turns>> {
         let turns = Arc::<Turns>::default();
         let watched = turns.clone();
@@ -52,7 +52,8 @@ impl Turns {
         }
     }
 
-    /// Counts a wait of this turn. It may have begun meanwhile, which makes one step too many.
+    /// Counts an interval of waiting for the current turn. The turn may have begun within the
+    /// interval, so the sum may be one interval too large.
     fn waited(&self, passed: Duration, most: Duration) {
         if let Some(turn) = self.lock().as_mut() {
             turn.waited += passed;
@@ -64,7 +65,7 @@ impl Turns {
         }
     }
 
-    /// Does something for a session that may wait for its client.
+    /// Does a session's work, which may wait for the session's client.
     pub fn take(
         &self,
         answers: Arc<Sender>,

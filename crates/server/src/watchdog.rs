@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between looks.
+/// The interval between checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The current work of the session's thread, and its work so far.
@@ -17,14 +17,14 @@ pub(crate) struct Activity {
     now: AtomicU8,
     frames: AtomicU64,
     bytes: AtomicU64,
-    /// How often it has begun to wait for its client.
+    /// How often the thread has begun to wait for its client.
     waits: AtomicU64,
-    /// Whether times are measured: the activity changes with every message, and a look at the clock
-    /// is not free.
+    /// Whether times are measured. The activity changes with every message, and reading the clock
+    /// takes time.
     is_timed: AtomicBool,
     began: Instant,
-    /// Nanoseconds from then to when it began with what it does now, and of all that it did
-    /// before, by what that was.
+    /// `since` is when the current activity began, in nanoseconds from `began`. `spent` is the time
+    /// of each kind of activity before, in nanoseconds.
     since: AtomicU64,
     spent: [AtomicU64; 3],
     /// The activity of the whole window, if this is one of several sessions.
@@ -47,10 +47,10 @@ impl Default for Activity {
     }
 }
 
-/// There are no commands.
+/// The thread has no commands to execute.
 const IDLE: u8 = 0;
 const WORKING: u8 = 1;
-/// For the client to take something; that may last as long as the client likes.
+/// The thread waits for the client to take something, for as long as the client likes.
 const WAITING: u8 = 2;
 
 impl Activity {
@@ -93,7 +93,7 @@ impl Activity {
         before
     }
 
-    /// Nanoseconds since the last time that this was asked.
+    /// Nanoseconds since the last call.
     fn lap(&self) -> u64 {
         let now = self.began.elapsed().as_nanos() as u64;
         let since = self.since.swap(now, Ordering::Relaxed);
@@ -106,7 +106,8 @@ impl Activity {
         self.is_timed.store(true, Ordering::Relaxed);
     }
 
-    /// How long it has worked, and waited for commands, since its time is counted.
+    /// How long the thread has worked, and how long it has waited for commands, since
+    /// [`Activity::time`] was called.
     pub fn spent(&self) -> (Duration, Duration) {
         let spent = |what: u8| {
             let spent = self.spent[usize::from(what)].load(Ordering::Relaxed);
@@ -136,7 +137,7 @@ impl Activity {
         self.now.load(Ordering::Relaxed) == WORKING
     }
 
-    /// While it waits for its client, the number of this wait.
+    /// The number of the current wait for the client, if there is one.
     pub fn waiting(&self) -> Option<u64> {
         let is_waiting = self.now.load(Ordering::Relaxed) == WAITING;
         is_waiting.then(|| self.waits.load(Ordering::Relaxed))
@@ -156,8 +157,8 @@ pub(crate) struct Limits {
     pub idle: Option<Duration>,
 }
 
-/// Watches the process from a thread of its own. `farewell` gets the reason, and has a moment to
-/// send it before the process is killed: threads of the driver's may be in any state.
+/// Watches the process from a separate thread. `farewell` gets the reason, and has a moment to send
+/// it. Then the process is killed, because the driver's threads may be in any state.
 pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,
@@ -175,7 +176,7 @@ pub(crate) fn watch(
 
 /// Ends the process after `farewell`, which tells others why.
 pub(crate) fn end_now(farewell: impl FnOnce() + Send) -> ! {
-    /// A client that does not take its farewell does not get it.
+    /// A client that does not take its farewell in time does not get it.
     const FAREWELL_TIMEOUT: Duration = Duration::from_millis(500);
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,9 +1,9 @@
 //! Several sessions that draw into one window, served by one worker.
 //!
 //! One thread executes the messages of all of them in turns. Each session has a thread that waits
-//! for its messages, because a wait is for one connection. A session that waits at a barrier or a
-//! semaphore is not executed any further; its messages stay in the connection's memory, which
-//! bounds them.
+//! for its messages, because a thread can wait for only one connection. A session that waits at a
+//! barrier or a semaphore is not executed any further; its messages stay in the connection's
+//! memory, which bounds them.
 
 use crate::answers::{gone, Answers};
 use crate::control::{notify_server, Cause, FromWorker, Session};
@@ -28,10 +28,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between looks whether sessions are over, or the server ends.
+/// The interval between checks whether sessions are over, or the server ends.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Where the frames connections of a worker's sessions appear.
+/// The places for the frames connections of a worker's sessions.
 #[derive(Clone, Default)]
 pub(crate) struct Slots(Arc<Mutex<BTreeMap<u64, Arc<FramesSlot>>>>);
 
@@ -53,7 +53,7 @@ impl Slots {
         let all: Vec<_> = self.lock().values().cloned().collect();
         thread::scope(|scope| {
             for slot in &all {
-                // One that does not listen holds up no other.
+                // In threads, so that a client that does not listen does not hold up the others.
                 scope.spawn(|| slot.farewell(end));
             }
         });
@@ -64,7 +64,7 @@ impl Slots {
     }
 }
 
-/// The news for the thread that executes.
+/// Events for the thread that executes the messages.
 #[derive(Default)]
 pub(crate) struct EventQueue {
     events: Mutex<VecDeque<WindowEvent>>,
@@ -74,7 +74,7 @@ pub(crate) struct EventQueue {
 enum WindowEvent {
     /// The parent has another session for the window.
     Seat(Box<Session>, OwnedFd, Arc<FramesSlot>),
-    /// A session's connection is open; its answers go there.
+    /// A session's connection is open. Its answers go to this sender.
     Open(u64, Sender),
     Message(u64, Message),
     /// A session's connection has ended; it sends no more.
@@ -98,11 +98,11 @@ impl EventQueue {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Waits until there is something, or not longer than that.
+    /// Waits until there is an event, or for at most this time.
     fn wait(&self, most: Option<Duration>) {
         let all = self.lock();
         let none = |all: &mut VecDeque<WindowEvent>| all.is_empty();
-        // The caller then takes what has come.
+        // The caller then takes the events.
         match most {
             Some(most) => drop(self.came.wait_timeout_while(all, most, none)),
             None => drop(self.came.wait_while(all, none)),
@@ -114,7 +114,7 @@ impl EventQueue {
     }
 }
 
-/// The window and all that draw into it.
+/// The window, and all sessions that draw into it.
 pub(crate) struct Table {
     /// Draws nothing itself: the renderers of all sessions are made beside it.
     first: Renderer,
@@ -132,10 +132,11 @@ pub(crate) struct Table {
     /// The session that was served last.
     last: u64,
     patience: Duration,
-    /// Since when all have waited.
+    /// Since when all sessions have waited for each other.
     stuck: Option<Instant>,
-    /// How long display lists of a session may hold up the others, and since when they do: another
-    /// session is executed only between messages.
+    /// How long a session that compiles a display list may hold up the others, and since when one
+    /// does. A list that ends within its message holds up no other session, because sessions take
+    /// turns only between messages.
     watchdog: Duration,
     held_up: Option<Instant>,
 }
@@ -146,7 +147,7 @@ struct Seat {
     chain: Box<dyn Commands>,
     errors: Rc<mgn_render::Errors>,
     speaks: Rc<std::cell::Cell<bool>>,
-    /// Once its connection is open.
+    /// Set once its connection is open.
     answers: Option<Answers>,
     decoder: Decoder,
     messages: VecDeque<Message>,
@@ -159,7 +160,7 @@ struct Seat {
 }
 
 impl Table {
-    /// # Errors
+    /// If the thread that watches waits for clients cannot be started.
     /// If no thread can be started that watches how long clients take nothing.
     pub fn new(
         mut renderer: Renderer,
@@ -192,9 +193,9 @@ impl Table {
         })
     }
 
-    /// Serves the first session and all that come later. When the last has ended, the parent ends
-    /// this process. Returns if the server ends before and there are stages that have something to
-    /// write then.
+    /// Serves the first session and all that come later. When the last one has ended, the parent
+    /// ends this process. Returns only if the server ends earlier, and stages have to write
+    /// something then.
     pub fn serve(
         mut self,
         session: Box<Session>,
@@ -212,7 +213,7 @@ impl Table {
             for event in self.events.take() {
                 self.handle_event(event);
             }
-            // Also while clients send without a pause.
+            // At intervals also while clients send without a pause.
             if self.next().is_none() || cared.elapsed() > END_CHECK_INTERVAL {
                 self.care();
                 cared = Instant::now();
@@ -224,8 +225,8 @@ impl Table {
         }
     }
 
-    /// Begins to serve a session: its connection is opened by a thread of its own, which then waits
-    /// for its messages.
+    /// Begins to serve a session. A separate thread opens its connection, and then waits for its
+    /// messages.
     fn seat(&mut self, session: Box<Session>, socket: OwnedFd, slot: Arc<FramesSlot>) {
         let number = self.next;
         self.next += 1;
@@ -358,8 +359,8 @@ impl Table {
         };
     }
 
-    /// Does what is due at any time: ends sessions that are over, and tells clients which pictures
-    /// have been shown.
+    /// Does what is due regularly: ends sessions that are over, and tells clients which frames are
+    /// finished.
     fn care(&mut self) {
         let is_over = |since: Instant| since.elapsed() >= self.watchdog;
         if self.held_up.is_some_and(is_over) {
@@ -369,9 +370,9 @@ impl Table {
         self.see_off();
     }
 
-    /// Ends the sessions of clients that have gone, also in the middle of a wait, and of clients
-    /// that wait for something that can never happen. While a session compiles a list, the others
-    /// stay: no context is taken away inside it.
+    /// Ends the sessions of clients that have gone, even in the middle of a wait, and of clients
+    /// that wait for something that can never happen. While a session compiles a display list, the
+    /// other sessions stay, because no context may be removed meanwhile.
     fn see_off(&mut self) {
         loop {
             let peers = self.peers.borrow();
@@ -433,22 +434,22 @@ impl Table {
             slot.leave_screens();
             then();
         };
-        // A client that does not listen holds up no other.
+        // In a thread, so that a client that does not listen does not hold up the others.
         if let Err(error) = thread::Builder::new().name("farewell".into()).spawn(say) {
             tracing::error!("cannot start a thread: {error}");
             tell_server();
         }
     }
 
-    /// Tells all clients which pictures have been shown. The session of one that takes nothing ends
-    /// as if it had gone.
+    /// Tells all clients which frames are finished. The session of a client that takes nothing ends
+    /// as if the client had gone.
     fn tell_all(&mut self) {
         for seat in self.seats.values_mut() {
             let Some(answers) = &seat.answers else {
                 continue;
             };
             let told = self.turns.take(answers.sender(), seat.slot.clone(), || {
-                // Whether the client is there still, the next message says.
+                // An error is ignored: the next message shows whether the client is still there.
                 let _ = seat.activity.wait(|| seat.slot.report_finished());
                 Ok(())
             });
@@ -460,8 +461,8 @@ impl Table {
         }
     }
 
-    /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
-    /// come, else when their patience is at its end.
+    /// Waits for events. If all sessions wait for each other, they fail: at once if no other
+    /// session can join, otherwise when their patience ends.
     fn rest(&mut self, looks: bool) {
         let (is_stuck, is_awaited) = {
             let peers = self.peers.borrow();
@@ -507,7 +508,7 @@ impl Table {
         }
     }
 
-    /// The server ends.
+    /// Ends all sessions, because the server ends.
     fn end_all(&mut self) {
         for seat in self.seats.values_mut() {
             seat.chain.end();
@@ -518,7 +519,7 @@ impl Table {
     }
 }
 
-/// Takes a session's messages until its client goes, or it is ended here.
+/// Receives a session's messages until its client leaves, or the session is ended here.
 fn listen(
     id: u64,
     mut messages: Receiver,
@@ -526,7 +527,7 @@ fn listen(
     activity: &Activity,
     ended: &AtomicBool,
 ) -> Fault {
-    // Many of these threads wait at once.
+    // Many of these threads wait at the same time.
     messages.never_spin();
     while !ended.load(Ordering::Relaxed) {
         match messages.recv(Some(END_CHECK_INTERVAL)) {

@@ -34,17 +34,18 @@ use std::time::Duration;
 const COMMAND_BYTES: usize = 16 * CHUNK;
 /// Memory for answers under way. Images are longer and come in parts.
 const ANSWER_BYTES: usize = 8 * CHUNK;
-/// The client's messages on the frames connection are short.
+/// The maximum length of the client's messages on the frames connection, which are short.
 const RELEASE_BYTES: usize = 4096;
-/// Where the server shows a tile, the client may send the composited pixels of it in parts.
+/// The same where the server shows a tile: the client may send the tile's composited pixels in
+/// parts.
 const MERGED_BYTES: usize = 64 << 10;
 /// Small messages of the frames connection; pictures are longer and get memory of their own.
 const HEADERS_BYTES: usize = 64 * 4096;
 /// The longest picture: 16k x 16k.
 const PICTURE_MAX: usize = 1 << 30;
 
-/// Turns this process into a worker of the server that has started it, whose socket is the standard
-/// input. Returns when the session has ended.
+/// Turns this process into a worker of the server that has started it. The standard input is the
+/// socket to the server. Returns when the session has ended.
 ///
 /// # Errors
 /// [`ServerError::NoParent`] if no server has started it. The server reports later errors.
@@ -68,12 +69,12 @@ pub fn worker() -> Result<(), ServerError> {
             return Ok(());
         }
     };
-    // A server that is killed takes its workers with it; one that ends closes the socket, which
-    // counts too if this came too late. The kernel forgets this when a process becomes another
-    // user.
+    // If the server is killed, the kernel kills the worker. If the server has ended before this
+    // call, the closed socket ends the worker. This call comes after the sandbox, because the
+    // kernel forgets the signal when a process becomes another user.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(ServerError::io("cannot follow the server"))?;
-    // Looked at first: the driver is opened without the variables that are ours.
+    // Read before the driver is opened, which removes our variables from the environment.
     let compresses = std::env::var_os("MGN_COMPRESS").is_some();
     let slots = Slots::default();
     let slot = Arc::new(FramesSlot::default());
@@ -249,8 +250,8 @@ fn serve_session(
         ending,
     );
     chain.end();
-    // While the command connection is still open, or the client would find it closed before it
-    // knows why.
+    // The client is told while the command connection is still open. Otherwise it would find the
+    // connection closed before it knows why.
     match fault {
         Fault::Gone => slot.settle(),
         fault => farewell(&Cause::from(End::from(&fault))),
@@ -302,16 +303,16 @@ pub(crate) fn open_session(
     incoming.accept(&welcome, &config)
 }
 
-/// The parts of a worker that the server's messages are for.
+/// The parts of a worker that handle the server's messages.
 struct Parts {
     broker: Arc<Broker>,
     slots: Slots,
-    /// If the session belongs to a window.
+    /// Set if the session belongs to a window.
     events: Option<Arc<EventQueue>>,
 }
 
-/// Takes what the server sends during the session, on a thread of its own, and ends the process
-/// when the server does.
+/// Handles the server's messages during the session, in a separate thread. Ends the process when
+/// the server ends.
 fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
@@ -398,7 +399,8 @@ fn tell_drawn(control: &UnixStream, (frames, bytes): (u64, u64)) {
     notify_server(control, &FromWorker::Drawn { frames, bytes });
 }
 
-/// Pictures are compressed on their way over a network, or where the server `compresses` for all.
+/// Accepts a frames connection. Pictures are compressed if they go over a network, or if
+/// `compresses` is set.
 fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bool) {
     let far = is_far(&socket);
     let opened = Incoming::from_handoff(socket, client).and_then(|incoming| {
@@ -429,13 +431,13 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bo
     }
 }
 
-/// Whether a network lies between: then pictures are worth compressing.
+/// Whether the client is on another host, so that it is worth compressing pictures.
 fn is_far(socket: &OwnedFd) -> bool {
     peer(socket).is_some_and(|ip| !ip.is_loopback())
 }
 
-/// Where a client is; none for this host and the server's user. One that has gone already is
-/// nowhere.
+/// The client's address; none for the server's user on this host. It is unspecified if the client
+/// has already gone.
 fn peer(socket: &OwnedFd) -> Option<IpAddr> {
     if sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) {
         return None;
@@ -446,7 +448,7 @@ fn peer(socket: &OwnedFd) -> Option<IpAddr> {
     ))
 }
 
-/// Where a client of a network is.
+/// The IP address of a client over TCP; unspecified if it is unknown.
 pub(crate) fn ip_of(address: Option<SocketAddr>) -> IpAddr {
     address.map_or(Ipv4Addr::UNSPECIFIED.into(), |a| a.ip().to_canonical())
 }

@@ -57,17 +57,17 @@ pub struct Spu {
 /// What an SPU does with the commands that pass through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// It passes everything on as it came.
+    /// It passes everything on unchanged.
     Look,
-    /// It passes on something else, and gets no result of it.
+    /// It changes what it passes on, and needs no answers.
     Change,
     /// It needs the renderer's answers, which only a stage in the server gets.
     Ask,
     /// It is the end of the chain, and answers nothing.
     End,
-    /// It is the end beside a renderer.
+    /// It is the end of a chain in front of a renderer.
     Render,
-    /// It is the end in a program's process.
+    /// It is the end of a chain in a program's process.
     Send(Sending),
 }
 
@@ -76,9 +76,9 @@ pub enum Does {
 pub enum Sending {
     /// To the only renderer.
     ToOne,
-    /// Draws to the tiles that they touch.
+    /// Draws go to the tiles that they touch.
     Sorted,
-    /// All to all.
+    /// Everything goes to all.
     ToAll,
 }
 
@@ -89,7 +89,7 @@ pub type Built = Result<Box<dyn Commands>, SpuError>;
 pub struct Parameter {
     pub name: &'static str,
     pub kind: Kind,
-    /// None if it must be given; empty if it has no value unless it is given.
+    /// None if the parameter must be given; empty if it has no value by default.
     pub default: Option<&'static str>,
     pub about: &'static str,
 }
@@ -116,7 +116,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Where a stage is to work.
+/// The session for which a stage is made.
 #[derive(Debug, Clone, Copy)]
 pub struct StageContext {
     /// The session's number, from 1 on.
@@ -181,7 +181,7 @@ pub enum SpuError {
 }
 
 impl SpuError {
-    /// The parameter that is given and is to blame, if it is one.
+    /// The parameter that was given and is at fault, if there is one.
     pub fn parameter(&self) -> Option<&str> {
         match self {
             SpuError::NoSuchParameter { name, .. }
@@ -197,8 +197,8 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A stage of a chain: `NAME[:key=value[,key=value]…]`. Parsing checks everything but whether files
-/// can be written.
+/// A stage of a chain: `NAME[:key=value[,key=value]…]`. Parsing checks everything except whether
+/// files can be written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     name: String,
@@ -224,7 +224,7 @@ impl FromStr for Stage {
     }
 }
 
-/// As it was parsed.
+/// In the form that is parsed.
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name)?;
@@ -241,12 +241,12 @@ impl Stage {
         spu.map(|spu| spu.does)
     }
 
-    /// Whether nothing can follow it.
+    /// Whether no stage can follow it.
     fn is_end(&self) -> bool {
         matches!(self.does(), Some(Does::End | Does::Render | Does::Send(_)))
     }
 
-    /// Whether the replay of a recording can have the stage.
+    /// Whether the stage can be used for the replay of a recording.
     ///
     /// # Errors
     /// [`SpuError::InProgram`].
@@ -257,10 +257,10 @@ impl Stage {
         }
     }
 
-    /// Whether a server can have the stage.
+    /// Whether the stage can be used in a server.
     ///
     /// # Errors
-    /// [`SpuError::NothingAnswers`] besides.
+    /// Those of [`Stage::for_replay`], and [`SpuError::NothingAnswers`].
     pub fn for_server(&self) -> Result<(), SpuError> {
         match self.does() {
             Some(Does::End) => Err(SpuError::NothingAnswers),
@@ -268,7 +268,7 @@ impl Stage {
         }
     }
 
-    /// Whether a program can have the stage in its own process.
+    /// Whether the stage can be used in a program's own process.
     ///
     /// # Errors
     /// [`SpuError::NeedsAnswers`], [`SpuError::BesideRenderer`], [`SpuError::NothingAnswers`].
@@ -284,7 +284,7 @@ impl Stage {
     /// Whether the stage can run in a program's own process at the request of another party.
     ///
     /// # Errors
-    /// [`SpuError::WritesFiles`] besides.
+    /// Those of [`Stage::for_client`], and [`SpuError::WritesFiles`].
     pub fn for_client_of_others(&self) -> Result<(), SpuError> {
         self.for_client()?;
         let mut names = self.parameters.iter().map(|(name, _)| name);
@@ -297,10 +297,10 @@ impl Stage {
         }
     }
 
-    /// With paths that mean the same wherever it is built.
+    /// The stage with absolute paths, which mean the same wherever it is built.
     ///
     /// # Errors
-    /// Where the current folder is not known.
+    /// If the current folder is not known.
     pub fn absolute(mut self) -> io::Result<Stage> {
         for (name, value) in &mut self.parameters {
             if is_path(&self.name, name) {
@@ -375,7 +375,7 @@ impl Given<'_> {
         })
     }
 
-    /// Finds out whether files can be written, by making them.
+    /// Checks whether files can be written, by creating them.
     fn try_files(&self) -> Result<(), SpuError> {
         for parameter in self.spu.parameters {
             let Some(path) = self.explicit(parameter.name).map(Path::new) else {
@@ -427,8 +427,8 @@ impl Given<'_> {
         self.text(name).parse().unwrap_or(0)
     }
 
-    /// A `Kind::File` or `Kind::Folder`: as it was given for the first session, and with the
-    /// session's number at the end of its stem for others.
+    /// The path of a `Kind::File` or `Kind::Folder`. The first session gets it as given. For other
+    /// sessions, the session's number is appended to its stem.
     pub fn path(&self, name: &str, context: &StageContext) -> PathBuf {
         let path = PathBuf::from(self.text(name));
         let Some(stem) = path.file_stem().filter(|_| context.session > 1) else {
@@ -443,7 +443,7 @@ impl Given<'_> {
         path.with_file_name(file)
     }
 
-    /// The `Kind::File` of that name, empty; standard error if it has no value.
+    /// Creates the `Kind::File` of that name, empty. Returns standard error if it has no value.
     ///
     /// # Errors
     /// [`SpuError::Unwritable`].
@@ -456,7 +456,7 @@ impl Given<'_> {
         Ok(Box::new(file))
     }
 
-    /// The `Kind::Folder` of that name, made where it is missing.
+    /// Returns the `Kind::Folder` of that name, and creates it if it is missing.
     ///
     /// # Errors
     /// [`SpuError::Unwritable`].
@@ -474,8 +474,8 @@ pub struct Chain(Vec<Stage>);
 
 impl Chain {
     /// # Errors
-    /// If something follows an end, or a file cannot be written: all files are made here, so that
-    /// it is found out now rather than after an hour.
+    /// If something follows an end, or a file cannot be written. All files are created here, so
+    /// that an error shows now rather than after an hour.
     pub fn new(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         for pair in stages.windows(2) {
             if pair[0].is_end() {
@@ -491,29 +491,29 @@ impl Chain {
         Ok(Chain(stages))
     }
 
-    /// As `new`, for the replay of a recording.
+    /// Like `new`, for the replay of a recording.
     ///
     /// # Errors
-    /// As [`Stage::for_replay`] besides.
+    /// Also those of [`Stage::for_replay`].
     pub fn on_replay(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         stages.iter().try_for_each(Stage::for_replay)?;
         Chain::new(stages)
     }
 
-    /// As `new`, for programs that want answers.
+    /// Like `new`, in a server, whose programs need answers.
     ///
     /// # Errors
-    /// As [`Stage::for_server`] besides.
+    /// Also those of [`Stage::for_server`].
     pub fn on_server(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         let chain = Chain::new(stages)?;
         chain.0.iter().try_for_each(Stage::for_server)?;
         Ok(chain)
     }
 
-    /// As `new`, in a program's own process.
+    /// Like `new`, in a program's own process.
     ///
     /// # Errors
-    /// As [`Stage::for_client`] besides.
+    /// Also those of [`Stage::for_client`].
     pub fn on_client(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         stages.iter().try_for_each(Stage::for_client)?;
         Chain::new(stages)
@@ -523,7 +523,7 @@ impl Chain {
         self.0.is_empty()
     }
 
-    /// The folders in which its stages make files and folders, for any session.
+    /// The folders in which its stages create files and folders, for any session.
     pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for stage in &self.0 {
@@ -536,24 +536,24 @@ impl Chain {
         folders
     }
 
-    /// Whether what passes it arrives as it came.
+    /// Whether commands leave it as they came.
     fn changes_nothing(&self) -> bool {
         let changes = |stage: &Stage| matches!(stage.does(), Some(Does::Change | Does::Ask));
         !self.0.iter().any(changes)
     }
 
-    /// Whether it ends in `nop`, and needs no renderer.
+    /// Whether it ends in `nop`, so that it needs no renderer.
     pub fn is_cut(&self) -> bool {
         self.end() == Some(Does::End)
     }
 
-    /// Whether anything comes before its end.
+    /// Whether any stage comes before its end.
     pub fn has_stages(&self) -> bool {
         self.0.iter().any(|stage| !stage.is_end())
     }
 
-    /// Whether draws behind it can be sent to the tiles only that they touch: where it puts them
-    /// where the program does, and wants that.
+    /// Whether draws that leave it can be sent only to the tiles that they touch. This requires
+    /// that no stage changes commands, and that the end sorts.
     pub fn sorts(&self) -> bool {
         self.changes_nothing() && self.sending().is_none_or(|way| way == Sending::Sorted)
     }
@@ -580,10 +580,10 @@ impl Chain {
         self.0.last().and_then(Stage::does)
     }
 
-    /// The chain's first stage, with all others and then `last` behind it.
+    /// The chain's first stage, followed by all others and `last`.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// If a file cannot be written.
     pub fn build(&self, context: &StageContext, last: Box<dyn Commands>) -> Built {
         self.0.iter().rev().try_fold(last, |next, stage| {
             let given = stage.given()?;
@@ -597,7 +597,7 @@ mod tests {
     use super::*;
     use std::time::{Duration, Instant};
 
-    /// The stage that the guide's reader writes does what the guide says.
+    /// The stage that the guide describes does what the guide says.
     #[test]
     fn the_guides_example_waits_before_each_frame() {
         let stage = |text: &str| text.parse::<Stage>();

@@ -33,17 +33,18 @@ fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> 
     Ok(Box::new(Observe::new(histogram, next)))
 }
 
-/// A table of the session at its end, and one of every `every` frames unless that is 0.
+/// Writes a table of the session at its end. Unless `every` is 0, also writes one of every `every`
+/// frames.
 pub struct Histogram<W: Write> {
     every: u64,
     frames: u64,
-    /// Since the last table, by command.
+    /// Counts since the last table, by command.
     recent: Table,
     all: Table,
     out: W,
 }
 
-/// How many there were of each command, and their bytes.
+/// How often each command came, and its bytes.
 type Table = Vec<(u64, u64)>;
 
 impl<W: Write> Histogram<W> {
@@ -58,7 +59,7 @@ impl<W: Write> Histogram<W> {
         }
     }
 
-    /// Adds what is recent to the rest.
+    /// Adds the recent counts to the others.
     fn settle(&mut self) {
         for (all, recent) in self.all.iter_mut().zip(&mut self.recent) {
             all.0 += recent.0;

@@ -4,7 +4,7 @@ use crate::generated::names::{Names, OWN};
 use mgn_wire::{ops, Commands, Data, Fault, Plain, Slice};
 use std::fmt;
 
-/// Is shown every command before and after the rest of the chain has performed it.
+/// Sees every command before and after the rest of the chain performs it.
 pub trait Observer {
     /// A message of this context begins.
     fn message(&mut self, _context: u32) {}
@@ -55,7 +55,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// As in C: `glDrawArrays`.
+    /// The name as in C: `glDrawArrays`.
     pub fn name(&self) -> &'static str {
         mgn_wire::name(self.op)
     }
@@ -74,7 +74,7 @@ impl Call<'_> {
         self.values.get(at)
     }
 
-    /// The whole number that the argument of this name is.
+    /// The value of the argument of this name, if it is a whole number.
     pub fn integer(&self, name: &str) -> Option<i64> {
         match *self.value(name)? {
             Value::Integer(value) | Value::Long(value) => Some(value),
@@ -155,8 +155,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// Numbers are smaller than this where enums are possible too, and the enums that are possible
-/// there are greater.
+/// Where both numbers and enums are possible, numbers are smaller than this, and enums are not.
 const LEAST_PARAMETER: u32 = 0x1d00;
 
 fn find(names: Names, value: u32) -> Option<&'static str> {
@@ -192,7 +191,7 @@ fn write_bits(f: &mut fmt::Formatter<'_>, value: u32, names: Names) -> fmt::Resu
 
 macro_rules! values {
     ($($variant:ident: $type:ty,)*) => {
-        /// An array, which lies in the message.
+        /// An array that lies in the message.
         pub enum Values<'a> {
             $($variant(Slice<'a, $type>),)*
             Enums(Slice<'a, u32>, Names),
@@ -222,7 +221,7 @@ values! {
     U8: u8, I8: i8, U16: u16, I16: i16, U32: u32, I32: i32, U64: u64, I64: i64, F32: f32, F64: f64,
 }
 
-/// Matrices are shown whole.
+/// The maximum number of elements that are shown, which is enough for a matrix.
 const MOST_SHOWN: usize = 16;
 
 fn write_list<T: Plain>(

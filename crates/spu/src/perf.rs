@@ -39,25 +39,26 @@ fn build(given: &Given<'_>, context: &StageContext, next: Box<dyn Commands>) -> 
     Ok(Box::new(Observe::new(perf, next)))
 }
 
-/// Writes a line for each `step` of time in which frames end, and one of everything at the end.
+/// Writes a line when a frame ends and `step` has passed since the last line. Writes a line about
+/// everything at the end.
 pub struct Perf<W: Write> {
     step: Duration,
     begin: Instant,
     line_begin: Instant,
-    /// Since the last line.
+    /// Counts since the last line.
     recent: Sums,
     all: Sums,
-    /// When the command that is performed now began.
+    /// When the current command began.
     since: Instant,
     /// The primitive that glBegin began, and its vertices so far.
     open: Option<(u32, u64)>,
-    /// The list that is compiled, whether it is drawn too, and what it draws.
+    /// The list that is being compiled, whether it is drawn too, and what it draws.
     compiling: Option<(i64, bool, Drawn)>,
     lists: HashMap<i64, Drawn>,
     out: W,
 }
 
-/// Drawn primitives and pixels.
+/// What has been drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Drawn {
     draws: u64,
@@ -77,10 +78,10 @@ impl AddAssign for Drawn {
 struct Sums {
     frames: u64,
     drawn: Drawn,
-    /// Commands that neither draw nor ask nor show.
+    /// Commands that neither draw, nor need an answer, nor end a frame.
     changes: u64,
     bytes: u64,
-    /// In which the rest of the chain was at work.
+    /// The time for which the rest of the chain worked.
     busy: Duration,
 }
 
@@ -183,7 +184,7 @@ impl<W: Write> Perf<W> {
             n => n as u64,
         };
         if run.open {
-            // glEnd counts them, with those that follow one by one.
+            // glEnd counts these vertices, together with those that follow one by one.
             self.open = Some((mode, count));
             return Some(Drawn::default());
         }

@@ -45,7 +45,7 @@ impl<W: Write> Observer for Print<W> {
     }
 
     fn before(&mut self, call: &Call<'_>) {
-        // In one piece: several sessions may share standard error.
+        // In one piece, because several sessions may share standard error.
         let line = format!("{} {call}\n", self.context);
         let _ = self.out.write_all(line.as_bytes());
     }

@@ -2,8 +2,8 @@
 //! them.
 //!
 //! The picture is read before the frame is shown, in the same way as a wall's tiles, so that the
-//! program's state does not change. On a wall each session saves all of the surface, of which only
-//! its own tile has been drawn. A frame that is shown without a current context is not saved.
+//! program's state does not change. On a wall, each session saves the whole surface, but has drawn
+//! only its own tile. A frame that is shown without a current context is not saved.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Spu, StageContext};
 use mgn_present::{FileFormat, Picture, Saver, Target};
@@ -64,7 +64,7 @@ struct Surface {
     color: Color,
     width: u32,
     height: u32,
-    /// How many renderers a wall has, each of which answers for its own number only.
+    /// How many renderers the wall has. Each of them answers only for its own number.
     tiles: i32,
 }
 
@@ -105,7 +105,7 @@ impl Save {
             &mut reply,
         )?;
         let Some(pixels) = reply.bytes().get(4..4 + stored).filter(|p| !p.is_empty()) else {
-            // No such plane, or nothing that draws.
+            // The framebuffer has no such plane, or there is no driver behind this chain.
             return Ok(());
         };
         let pixels = upright_bgrx(pixels, &surface);
@@ -205,7 +205,7 @@ impl Commands for Save {
     }
 }
 
-/// Rows from the top down of what is stored from the bottom up.
+/// Converts rows that are stored from the bottom up to BGRX rows from the top down.
 fn upright_bgrx(stored: &[u8], surface: &Surface) -> Vec<u8> {
     let size = surface.color.stored_bytes();
     let rows = stored.chunks_exact(surface.width as usize * size).rev();
@@ -241,7 +241,7 @@ fn bgrx(pixel: &[u8], color: Color) -> [u8; 4] {
     }
 }
 
-/// The value of a 16-bit floating-point number; what is no number is 0.
+/// The value of a 16-bit floating-point number; 0 for NaN.
 fn half(bits: u16) -> f32 {
     let mantissa = f32::from(bits & 0x3ff) / 1024.0;
     let exponent = i32::from(bits >> 10 & 31);

@@ -1,8 +1,8 @@
 //! `wireframe`: polygons as lines, to see what they are made of.
 //!
-//! The driver is told to draw lines whatever the program asks for. Programs still read their own
-//! mode back: clients remember it, and if one asks the server, this stage answers. Feedback gets
-//! the lines that are drawn. OpenGL ES has no such mode, and its contexts do not change.
+//! The driver draws lines, whatever mode the program sets. Programs still read their own mode back:
+//! clients remember it, and if one asks the server, this stage answers. Feedback gets the lines
+//! that are drawn. OpenGL ES has no such mode, and its contexts do not change.
 
 use crate::chain::{Does, Spu};
 use mgn_wire::hello::api;
@@ -17,7 +17,7 @@ pub const SPU: Spu = Spu {
     build: |_, _, next| Ok(Box::new(Wireframe::new(next))),
 };
 
-/// Passes everything on, with lines for each mode of polygons.
+/// Passes everything on, but with lines in place of each polygon mode.
 pub struct Wireframe {
     next: Box<dyn Commands>,
     context: u32,
@@ -26,11 +26,11 @@ pub struct Wireframe {
 
 /// A context's modes as the program has set them.
 struct Modes {
-    /// Whether the driver draws lines.
+    /// Whether the driver has been told to draw lines.
     is_told: bool,
     /// The modes of front and back.
     now: [u32; 2],
-    /// Those that glPushAttrib has put aside; none where it put aside other state.
+    /// The modes that glPushAttrib has saved; none where it has saved other state.
     pushed: Vec<Option<[u32; 2]>>,
 }
 
@@ -99,7 +99,7 @@ impl Commands for Wireframe {
     fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
         let is_mode = matches!(mode, gl::GL_POINT | gl::GL_LINE | gl::GL_FILL);
         if !is_mode {
-            // An error, which the driver is to find.
+            // An error, which the driver must find.
             return self.next.gl_polygon_mode(face, mode);
         }
         if let Some(modes) = self.modes() {

@@ -14,7 +14,8 @@ use crate::message::{
 use crate::outbox::Outbox;
 use crate::rounds::{Health, Rounds};
 
-/// Pictures on their way to one watcher: one travels while the page draws another.
+/// The maximum number of messages with pictures that a watcher has not drawn: one travels while the
+/// page draws another.
 const PICTURES_UNDER_WAY_MAX: u32 = 2;
 /// The form requested of a tile whose size is not known yet.
 const FIRST: Form = Form {
@@ -40,7 +41,7 @@ struct Fed {
     number: u64,
     name: String,
     outbox: Arc<Outbox>,
-    /// Asks that it has not answered.
+    /// How many requests it has not answered.
     asked: u64,
     figures: Figures,
     rates: Option<Rates>,
@@ -51,14 +52,15 @@ struct Fed {
 struct Rates {
     frames: f64,
     bytes: f64,
-    /// Shares of the time, which come to at most 1.
+    /// Shares of the time, which together are at most 1.
     rendering: f64,
     waiting: f64,
 }
 
 struct Watcher {
     view: View,
-    /// The newest version it was offered, and of each tile the one it was given.
+    /// `offered` is the newest version that it was offered. `given` is the version of each tile
+    /// that it was given.
     offered: u64,
     given: Vec<u64>,
     under_way: u32,
@@ -67,9 +69,9 @@ struct Watcher {
 /// The part of the wall that a page shows.
 #[derive(Debug, Default, Deserialize)]
 pub struct View {
-    /// The width of each tile in device pixels; 0 for those out of sight.
+    /// The width of each tile in device pixels; 0 for tiles out of sight.
     pub widths: Vec<u32>,
-    /// Of JPEG, from 1 to 100.
+    /// The JPEG quality, from 1 to 100.
     pub quality: u32,
 }
 
@@ -90,7 +92,7 @@ impl Report {
 
 impl Board {
     pub fn new(mut wall: Wall, patience: Duration) -> Board {
-        // Where else tiles are shown is nothing that pages need to know.
+        // Pages need not know where else tiles are shown.
         for tile in &mut wall.tiles {
             tile.present.clear();
         }
@@ -107,7 +109,7 @@ impl Board {
         }
     }
 
-    /// A feed comes, in place of an earlier one of its tile. Gives its number.
+    /// Adds a feed, which replaces an earlier one of its tile. Returns its number.
     pub fn join(&self, opening: &Opening, outbox: Arc<Outbox>) -> Result<u64, String> {
         let mut state = self.lock();
         let tile = usize::from(opening.tile);
@@ -136,7 +138,7 @@ impl Board {
         Ok(number)
     }
 
-    /// A feed goes.
+    /// Removes a feed.
     pub fn leave(&self, tile: usize, number: u64) {
         let mut state = self.lock();
         if state.feeds[tile]
@@ -149,10 +151,10 @@ impl Board {
         }
     }
 
-    /// A feed has sent a picture.
+    /// Takes a picture that a feed has sent.
     ///
     /// # Errors
-    /// If no watcher has asked for it.
+    /// If the picture was not requested.
     pub fn picture(
         &self,
         tile: usize,
@@ -172,7 +174,7 @@ impl Board {
         Ok(())
     }
 
-    /// A feed has told its figures.
+    /// Takes a feed's figures.
     pub fn figures(&self, tile: usize, number: u64, figures: Figures) {
         let mut state = self.lock();
         if let Some(fed) = state.fed(tile, number) {
@@ -204,10 +206,10 @@ impl Board {
         self.advance(state);
     }
 
-    /// A watcher looks elsewhere.
+    /// Changes what a watcher looks at.
     ///
     /// # Errors
-    /// If that is nowhere on this wall.
+    /// If the view does not fit this wall.
     pub fn look(&self, watcher: u64, view: View) -> Result<(), MalformedMessage> {
         let mut state = self.lock();
         let sound = view.widths.len() == state.feeds.len()
@@ -226,7 +228,7 @@ impl Board {
         Ok(())
     }
 
-    /// A watcher has drawn what it was given.
+    /// Notes that a watcher has drawn a message with pictures.
     pub fn taken(&self, watcher: u64) {
         let mut state = self.lock();
         if let Some(watcher) = state.watchers.get_mut(&watcher) {
@@ -299,19 +301,19 @@ impl Board {
         feeds.map(report).collect()
     }
 
-    /// Time has passed.
+    /// Continues after some time has passed.
     pub fn tick(&self) {
         self.advance(self.lock());
     }
 
-    /// Lets no thread of a feed wait any longer.
+    /// Ends the waiting of all feeds' threads.
     pub fn close(&self) {
         for fed in self.lock().feeds.iter().flatten() {
             fed.outbox.close();
         }
     }
 
-    /// Has pictures made that are wanted, and tells watchers of what has come.
+    /// Requests the pictures that are wanted, and notifies watchers of new ones.
     fn advance(&self, mut guard: MutexGuard<'_, State>) {
         let state = &mut *guard;
         let before = state.rounds.version();
@@ -344,7 +346,7 @@ impl Board {
 }
 
 impl Watcher {
-    /// Whether it has had its chance to see what there is, and has room for more.
+    /// Whether it looks at tiles, has been offered what is shown, and has room for more.
     fn takes(&self, version: u64) -> bool {
         let looks = self.view.widths.iter().any(|width| *width > 0);
         looks && self.offered >= version && self.under_way < PICTURES_UNDER_WAY_MAX

@@ -2,8 +2,8 @@
 
 use mgn_present::PIXEL;
 
-/// Makes of each `by` x `by` pixels one, their mean; those at the right and lower edges may be of
-/// fewer.
+/// Replaces each `by` x `by` pixels by one, their mean. At the right and lower edges, there may be
+/// fewer pixels.
 pub fn shrink(bgrx: &[u8], width: usize, by: usize, into: &mut Vec<u8>) {
     let columns = width.div_ceil(by);
     let mut sums = vec![[0u32; 3]; columns];

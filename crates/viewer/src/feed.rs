@@ -1,4 +1,4 @@
-//! The renderer's end: pictures of one tile on their way to a viewer.
+//! The renderer's side: pictures of one tile on their way to a viewer.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ const CONNECT_AGAIN: Duration = Duration::from_secs(1);
 /// The source of the pictures, and their destination.
 #[derive(Debug, Clone)]
 pub struct FeedOptions {
-    /// The viewer's, for feeds.
+    /// The viewer's address for feeds.
     pub viewer: Address,
     /// Needed for TCP.
     pub token: Option<Token>,
@@ -37,9 +37,9 @@ pub struct FeedOptions {
 
 /// Sends pictures of one tile to a viewer, as it asks for them.
 ///
-/// [`Feed::show_part`] and [`Target::show`] copy pixels and return; a thread does all else. Of
-/// pictures that come faster than the viewer asks, it sends the newest. The feed looks for its
-/// viewer for as long as it lives, and takes pictures without one.
+/// [`Feed::show_part`] and [`Target::show`] copy pixels and return; a thread does the rest. If
+/// pictures come faster than the viewer requests them, it sends the newest. The feed looks for its
+/// viewer for as long as it lives, and takes pictures even without a viewer.
 ///
 /// All pictures count as those of one window. Feeds of one wall number its frames alike, so that
 /// the viewer can match the tiles of a frame.
@@ -54,8 +54,8 @@ impl Feed {
         Feed::start_with(options.viewer.clone(), move || Ok(options.connect()?))
     }
 
-    /// The same, in a process that may not connect to the viewer itself: `connect` is called for
-    /// each connection to it, which another process has made with
+    /// The same, in a process that may not connect to the viewer itself. `connect` is called for
+    /// each connection. It returns one that another process has made with
     /// [`FeedOptions::connect_for_another`].
     pub fn start_with(
         viewer: Address,
@@ -74,9 +74,9 @@ impl Feed {
         feed
     }
 
-    /// Takes what a picture shows of its tile: the rectangle `part` of the window, which for a
-    /// window on a wall is [`mgn_wall::Area::shown`]. A picture that shows less of it is passed
-    /// over.
+    /// Takes the part of a picture that its tile shows: the rectangle `part` of the window. For a
+    /// window on a wall, this is [`mgn_wall::Area::shown`]. A picture that does not contain all of
+    /// it is ignored.
     ///
     /// # Errors
     /// If the picture's sizes do not fit its memory.
@@ -116,14 +116,14 @@ impl Feed {
         self.shared.lock().refused.clone()
     }
 
-    /// Notes what the server has done so far; the viewer is told once a second.
+    /// Notes what the server has done so far. The viewer is told once a second.
     pub fn count(&self, counters: &Counters) {
         self.shared.lock().counters = *counters;
     }
 }
 
 impl Target for Feed {
-    /// Takes a picture that is the tile's.
+    /// Takes a picture of exactly the tile.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), mgn_present::Error> {
         let part = Rect::new(picture.x, picture.y, picture.width, picture.height);
         self.show_part(picture, part)
@@ -152,9 +152,9 @@ impl Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The newest picture, unless it is the one under way.
+    /// The newest picture, unless it is being sent.
     newest: Option<Kept>,
-    /// Its number, and when it came.
+    /// The newest picture's number, and when it came.
     seen: u64,
     came: Option<Instant>,
     ask: Option<Ask>,
@@ -163,9 +163,9 @@ struct State {
     /// Memory to use again.
     spare: Vec<Kept>,
     counters: Counters,
-    /// The viewer has gone.
+    /// Set when the viewer has gone.
     lost: Option<Error>,
-    /// Why it is not looked for any more.
+    /// Why the feed does not look for the viewer any more.
     refused: Option<String>,
     stopped: bool,
 }
@@ -178,7 +178,7 @@ struct Kept {
 }
 
 impl State {
-    /// Keeps the newest picture, or makes it the answer that it is.
+    /// Keeps the newest picture, or makes it the answer to the request if it is one.
     fn put(&mut self, kept: Kept, now: Instant) {
         self.came = Some(now);
         let frame = kept.head.frame;
@@ -195,7 +195,7 @@ impl State {
         }
     }
 
-    /// The answer to send now, or how long it may be until there is one.
+    /// The answer to send now, or how long to wait for the next one.
     fn next(&mut self, now: Instant) -> Result<(Kept, Ask), Duration> {
         if let Some(answer) = self.answer.take() {
             return Ok(answer);
@@ -205,7 +205,8 @@ impl State {
             return Err(FIGURES_EVERY);
         };
         let frame = newest.head.frame;
-        // One that is the newest is sent once there has been time for one that all feeds have.
+        // A picture before the requested frame is sent only after a pause, in which the requested
+        // frame may still come.
         let left = match frame {
             _ if frame >= ask.frame => Duration::ZERO,
             _ if frame == ask.have => return Err(FIGURES_EVERY),
@@ -218,7 +219,7 @@ impl State {
         self.newest.take().map(|kept| (kept, ask)).ok_or(left)
     }
 
-    /// Takes a picture back that has been sent, which may still be the newest.
+    /// Takes back a picture that has been sent, because it may still be the newest.
     fn give_back(&mut self, kept: Kept) {
         match self.newest {
             None => self.newest = Some(kept),
@@ -253,8 +254,8 @@ impl FeedOptions {
         Ok(connected?.0)
     }
 
-    /// Connects to the viewer for the feed of another process: gives what
-    /// [`mgn_fabric::take_over`] makes a connection of there.
+    /// Connects to the viewer for the feed of another process. That process passes the result to
+    /// [`mgn_fabric::take_over`].
     ///
     /// # Errors
     /// Those of [`mgn_fabric::connect`], in a form that can be sent.
@@ -269,7 +270,7 @@ impl FeedOptions {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NoViewer {
     pub why: String,
-    /// Whether there would be none the next time, either.
+    /// Whether further attempts would fail, too.
     pub is_final: bool,
 }
 
@@ -282,7 +283,7 @@ impl From<Error> for NoViewer {
     }
 }
 
-/// Looks for the viewer again and again, and feeds it.
+/// Connects to the viewer again and again, and feeds it.
 fn run(shared: &Arc<Shared>, viewer: &Address, connect: &dyn Fn() -> Result<Connection, NoViewer>) {
     let began = Instant::now();
     let mut said = false;
@@ -335,13 +336,13 @@ fn feed(shared: &Arc<Shared>, connection: Connection, began: Instant) -> Result<
     over.store(true, Ordering::Relaxed);
     drop(sender);
     if outcome.is_err() {
-        // Otherwise its last event would be mistaken for one on the next connection.
+        // Otherwise the thread's last event would be mistaken for one of the next connection.
         let _ = listener.join();
     }
     outcome
 }
 
-/// Answers asks, and tells figures.
+/// Answers requests, and sends figures.
 fn answer(shared: &Shared, sender: &Sender, began: Instant) -> Result<(), Error> {
     let mut scratch = Vec::new();
     let mut due = Instant::now();
@@ -381,7 +382,7 @@ fn answer(shared: &Shared, sender: &Sender, began: Instant) -> Result<(), Error>
     }
 }
 
-/// Takes the viewer's asks.
+/// Receives the viewer's requests.
 fn listen(shared: &Shared, mut receiver: Receiver, over: &AtomicBool) {
     let error = loop {
         match receiver.recv(Some(FIGURES_EVERY)) {
@@ -401,7 +402,7 @@ fn listen(shared: &Shared, mut receiver: Receiver, over: &AtomicBool) {
     shared.changed.notify_one();
 }
 
-/// Sends a picture in the form that is asked for, or a plainer one if that is too long.
+/// Sends a picture in the requested form, or with a lower quality if it would be too long.
 fn send(
     shared: &Shared,
     sender: &Sender,

@@ -1,4 +1,4 @@
-//! Where feeds come in.
+//! Accepts feeds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::board::Board;
 use crate::message::{FromFeed, Opening, MESSAGE_MAX};
 use crate::outbox::Outbox;
 
-/// How soon it is noticed that the viewer ends.
+/// How soon the listener notices that the viewer ends.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Between looks at whether the token of a feed has been revoked.
+/// The interval between checks whether a feed's token has been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
 
-/// Lets feeds in until the viewer ends.
+/// Accepts feeds until the viewer ends.
 pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop: &AtomicBool) {
     let mut refusals = Refusals::of("feeds that were refused");
     while !stop.load(Ordering::Relaxed) {
@@ -39,7 +39,7 @@ pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop
     }
 }
 
-/// Starts the threads of a feed, or says why it is turned away.
+/// Starts the threads of a feed, or says why it is refused.
 fn welcome(incoming: Incoming, access: &Arc<Access>, board: &Arc<Board>) -> Result<(), String> {
     let incoming = incoming.require(Role::Server, "send pictures to a viewer")?;
     let outbox = Arc::new(Outbox::default());
@@ -74,7 +74,7 @@ fn welcome(incoming: Incoming, access: &Arc<Access>, board: &Arc<Board>) -> Resu
     })
 }
 
-/// Serves a feed until it goes; says why.
+/// Serves a feed until it leaves. Returns the reason.
 fn attend(
     incoming: Incoming,
     access: &Access,
@@ -105,7 +105,7 @@ fn attend(
     }
     let stays = || access.revoked(&caller).map_or(Ok(()), Err);
     let why = listen(receiver, stays, board, tile, number, outbox);
-    // A feed that does not read its asks must not keep their thread.
+    // A feed that does not read its requests must not block the thread that sends them.
     sender.hang_up();
     why
 }
@@ -118,7 +118,8 @@ fn ask(sender: &Sender, outbox: &Outbox) {
     }
 }
 
-/// `stays` says now and then whether the feed may go on, or why not.
+/// Handles a feed's messages. `stays` is called at intervals, and says whether the feed may
+/// continue, or why not.
 fn listen(
     mut receiver: Receiver,
     stays: impl Fn() -> Result<(), String>,
@@ -184,7 +185,7 @@ mod tests {
             have: 0,
             form: Form::default(),
         };
-        // More than the socket takes.
+        // More than fits into the socket.
         for _ in 0..5000 {
             outbox.put(ask);
             thread::sleep(Duration::from_micros(50));

@@ -3,8 +3,8 @@
 //! A [`Feed`] takes the pictures of one tile where they are made, and sends those that the viewer
 //! asks for as JPEG. The [`Viewer`] serves the page. It asks only for tiles in view, no larger than
 //! they are shown, no faster than they are drawn, and for the same frame of every tile. A frame is
-//! shown when all of its parts have arrived. The page has a WebSocket, for which it needs the
-//! token, and reports on it what is in view.
+//! shown when all of its parts have arrived. The page reports what is in view over a WebSocket, for
+//! which it needs the token.
 //!
 //! Without the feature `page` there are only feeds.
 #![forbid(unsafe_code)]

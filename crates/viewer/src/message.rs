@@ -15,7 +15,7 @@ pub const SIDE_MAX: u32 = 16384;
 pub const PIXELS_MAX: u64 = 1 << 26;
 /// The longest message of a feed.
 pub const MESSAGE_MAX: usize = 8 << 20;
-/// Pictures are made smaller by at most so much, along each side.
+/// The maximum factor by which pictures are reduced along each side.
 pub const REDUCE_MAX: u32 = 64;
 pub const NAME_MAX: usize = 64;
 
@@ -35,8 +35,8 @@ pub struct Opening {
     pub name: String,
 }
 
-/// Which picture a feed should send next: the first of `frame` or a later one, or whichever is the
-/// newest once no more come, unless that is `have`.
+/// Which picture a feed should send next: frame `frame`, or the first later one. When no more
+/// frames come, it sends the newest one, unless that is `have`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
     pub frame: u64,
@@ -50,7 +50,7 @@ pub struct Ask {
 pub struct Form {
     /// The number of pixels along each side that become one, from 1 to [`REDUCE_MAX`].
     pub reduce: u32,
-    /// Of JPEG, from 1 to 100.
+    /// The JPEG quality, from 1 to 100.
     pub quality: u32,
 }
 
@@ -75,7 +75,8 @@ pub struct Head {
     /// The upper left corner in the program's window.
     pub x: u32,
     pub y: u32,
-    /// In pixels of the window; what travels is `form.reduce` times smaller, rounded up.
+    /// In pixels of the window. The picture that is sent is `form.reduce` times smaller, rounded
+    /// up.
     pub width: u32,
     pub height: u32,
     /// The form that was requested.
@@ -92,7 +93,7 @@ pub struct Counters {
     /// Bytes of commands.
     pub bytes: u64,
     pub rendering: Duration,
-    /// For commands.
+    /// The time spent waiting for commands.
     pub waiting: Duration,
 }
 
@@ -178,7 +179,7 @@ impl Ask {
 }
 
 impl Head {
-    /// By how much it must be made smaller to travel.
+    /// The least factor by which it must be reduced to be sent.
     pub fn least_reduce(&self) -> u32 {
         let pixels = |by: &u32| {
             let (width, height) = (self.width.div_ceil(*by), self.height.div_ceil(*by));
@@ -239,8 +240,8 @@ impl FromFeed<'_> {
         }
     }
 
-    /// Reads a message. A picture's JPEG data has then been found to have the size that it should;
-    /// the rest of it is for a decoder of JPEG to check.
+    /// Reads a message. Checks that a picture's JPEG data states the right size. A JPEG decoder has
+    /// to check the rest of the data.
     pub fn decode(bytes: &[u8]) -> Result<FromFeed<'_>, MalformedMessage> {
         let mut fields = Fields(bytes);
         match fields.u32() {
@@ -320,7 +321,7 @@ impl Fields<'_> {
     }
 }
 
-/// Width and height that a JPEG file states, which is what its decoder allocates.
+/// The width and height that a JPEG file states, for which its decoder allocates memory.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut rest = bytes.strip_prefix(&[0xff, 0xd8])?;
     loop {
@@ -330,7 +331,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         let length = usize::from(u16::from_be_bytes([*high, *low])).checked_sub(2)?;
         let (segment, next) = after.split_at_checked(length)?;
         match marker {
-            // Baseline, extended and progressive frames, as Huffman codes them.
+            // Baseline, extended and progressive frames with Huffman coding.
             0xc0..=0xc2 => {
                 let [8, h1, h0, w1, w0, ..] = segment else {
                     return None;
@@ -338,7 +339,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
                 let side = |high, low| u32::from(u16::from_be_bytes([high, low]));
                 return Some((side(*w1, *w0), side(*h1, *h0)));
             }
-            // Tables, restarts' interval, application's and comments.
+            // Tables, the restart interval, application data and comments.
             0xc4 | 0xdb | 0xdd | 0xe0..=0xef | 0xfe => rest = next,
             _ => return None,
         }

@@ -22,7 +22,7 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    /// Waits for an ask; None when the outbox has been closed.
+    /// Waits for a request. None when the outbox has been closed.
     pub fn take(&self) -> Option<Ask> {
         let mut state = self.lock();
         loop {

@@ -1,5 +1,5 @@
-//! Connections for the page and its parts, which anyone can open. Those of pages that have shown
-//! the token are not among them.
+//! Connections for the page and its parts, which anyone can open. Connections of pages that have
+//! shown the token do not count here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use mgn_fabric::admission::{Admission, Refusals, Source};
 use tokio::task::AbortHandle;
 
-/// Connections at once.
+/// The maximum number of connections at one time.
 const CONNECTIONS_MAX: usize = 128;
-/// How long one may last. A page is loaded in less, also over slow lines, and nothing waits for a
-/// visitor that reads nothing.
+/// How long a connection may last. A page loads in less time, even over slow lines, and nothing
+/// waits for a visitor that reads nothing.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Default)]
@@ -25,14 +25,15 @@ struct State {
     connections: HashMap<u64, (Source, AbortHandle)>,
 }
 
-/// One connection's place, which it leaves when this is dropped.
+/// The place of one connection. It is freed when this is dropped.
 pub struct PageConnection {
     page_connections: Arc<PageConnections>,
     number: u64,
 }
 
 impl PageConnections {
-    /// Gives a connection a place, for which another one may lose its own. `serve` starts its task.
+    /// Gives a connection a place, for which another connection may be closed. `serve` starts its
+    /// task.
     pub fn admit(
         self: &Arc<Self>,
         source: Source,
@@ -51,8 +52,8 @@ impl PageConnections {
         self.lock().connections.insert(number, (source, task));
     }
 
-    /// A connection could not be accepted because the system has no room: another one loses its
-    /// place.
+    /// Closes another connection, because the system has no room for one that could not be
+    /// accepted.
     pub fn make_room(&self, error: &std::io::Error) {
         let now = Instant::now();
         let mut state = self.lock();

@@ -6,7 +6,7 @@
 //! already passed the frame answers with a later one. Then all are asked again, further ahead.
 //!
 //! Feeds may say anything. A feed that claims to be far ahead of most others, or to start again and
-//! again, or that is replaced over and over, must not keep those from being shown.
+//! again, or that is replaced over and over, must not keep the others from being shown.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ use crate::message::{Ask, Form, Head};
 
 /// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
-/// How far a tile may be ahead of most others in a round. The others wait until they have caught
-/// up, so it is about a second. One that draws with them seems further ahead only if the others
-/// have not told their frames for a while.
+/// How many frames a tile may be ahead of most others in a round, which is about a second: the
+/// others are waited for until they have caught up. A tile that draws with the others seems further
+/// ahead only if they have not reported their frames for a while.
 const LEAD_MAX: u64 = MARGIN_MAX;
 /// After this number of rounds without a late feed, a smaller margin is tried.
 const PUNCTUAL_ROUNDS: u32 = 32;
@@ -31,7 +31,7 @@ pub struct Shown {
     pub version: u64,
 }
 
-/// How a tile is.
+/// The state of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
@@ -47,8 +47,8 @@ pub enum Health {
 #[derive(Debug)]
 pub struct Rounds {
     tiles: Vec<Tile>,
-    /// How long the others wait for a tile, and how long tiles of different frames are not shown
-    /// together.
+    /// How long the others wait for a tile, and for how long tiles with different frames are not
+    /// shown together.
     patience: Duration,
     round: Option<Round>,
     version: u64,
@@ -59,7 +59,7 @@ pub struct Rounds {
 #[derive(Debug, Default)]
 struct Tile {
     fed: bool,
-    /// It had a feed once.
+    /// Whether it has ever had a feed.
     known: bool,
     late: bool,
     /// The newest frame that its feed is known to have seen.
@@ -68,7 +68,7 @@ struct Tile {
     /// The last request to its feed, until the feed answers.
     asked: Option<Ask>,
     pending: Option<Shown>,
-    /// The frame that it answered with in this round when others were further.
+    /// The frame with which it answered in this round when others were further.
     behind: u64,
     shown: Option<Shown>,
 }
@@ -76,7 +76,7 @@ struct Tile {
 #[derive(Debug)]
 struct Round {
     frame: u64,
-    /// When the first answer came, and the first since all were asked again.
+    /// When the first answer came, and when the first one came after all were asked again.
     began: Option<Instant>,
     since: Option<Instant>,
 }
@@ -93,14 +93,14 @@ impl Rounds {
         }
     }
 
-    /// A feed has come, in place of any earlier one of this tile.
+    /// Adds a feed, which replaces any earlier one of this tile.
     pub fn join(&mut self, tile: usize) {
         self.leave(tile);
         self.tiles[tile].fed = true;
         self.tiles[tile].known = true;
     }
 
-    /// The tile's feed has gone.
+    /// Removes the tile's feed.
     pub fn leave(&mut self, tile: usize) {
         let (want, known) = (self.tiles[tile].want, self.tiles[tile].known);
         self.tiles[tile] = Tile {
@@ -110,7 +110,7 @@ impl Rounds {
         };
     }
 
-    /// A feed tells the newest frame it has seen. One that is older than before is of a new
+    /// Notes the newest frame that a feed has seen. A smaller number than before comes from a new
     /// program.
     pub fn seen(&mut self, tile: usize, newest: u64) {
         let tile = &mut self.tiles[tile];
@@ -156,15 +156,15 @@ impl Rounds {
         self.version
     }
 
-    /// Proceeds as far as it can, and returns what to ask of which tiles. `ready`: a watcher would
-    /// take pictures.
+    /// Proceeds as far as possible, and returns which requests to send to which tiles. `ready` says
+    /// whether a watcher would take pictures.
     pub fn advance(&mut self, now: Instant, ready: bool) -> Vec<(usize, Ask)> {
         if self.round.is_some() {
             self.conclude(now);
         }
         let frame = self.ahead();
         match &mut self.round {
-            // The programs may have started again, or feeds have been believed that have gone.
+            // The programs may have restarted, or the frame may come from feeds that have gone.
             Some(round) => round.frame = round.frame.min(frame),
             None if ready => {
                 self.round = Some(Round {
@@ -195,7 +195,7 @@ impl Rounds {
         asks
     }
 
-    /// Shows the round's pictures if they are all there, or have been waited for long enough.
+    /// Shows the round's pictures if all of them are there, or if the time to wait is over.
     fn conclude(&mut self, now: Instant) {
         // The others do not wait for a tile that is far ahead of them.
         let newest = self.newest();
@@ -268,9 +268,9 @@ impl Rounds {
         self.newest().saturating_add(1 + self.margin)
     }
 
-    /// The newest frame that a tile has seen, except those too far ahead of the others. Where half
-    /// of the tiles are far ahead of the other half, the latter are right: a frame that all have
-    /// passed is shown at once, and one that is far away never.
+    /// The newest frame that a tile has seen, except those too far ahead of the others. If half of
+    /// the tiles are far ahead of the other half, the other half counts. A frame that all have
+    /// passed is shown at once, but a frame far ahead would never be.
     fn newest(&self) -> u64 {
         let members = self.tiles.iter().filter(|tile| tile.is_member());
         let awaited = members.filter(|tile| tile.is_awaited());
@@ -284,23 +284,23 @@ impl Rounds {
 }
 
 impl Tile {
-    /// It takes part in rounds.
+    /// Whether it takes part in rounds.
     fn is_member(&self) -> bool {
         self.fed && self.want.is_some()
     }
 
-    /// Others wait for it: it has shown that it draws, and in time.
+    /// Whether others wait for it: it has shown that it draws, and is not late.
     fn is_awaited(&self) -> bool {
         self.newest > 0 && !self.late
     }
 
-    /// It has answered with a frame before `frame`.
+    /// Whether it has answered with a frame before `frame`.
     fn is_behind(&self, frame: u64) -> bool {
         let picture = self.pending.as_ref();
         picture.is_some_and(|picture| picture.head.frame < frame)
     }
 
-    /// Which it would show if the round ended now.
+    /// The frame that it would show if the round ended now.
     fn frame(&self) -> Option<u64> {
         let picture = self.pending.as_ref().or(self.shown.as_ref());
         picture.map(|picture| picture.head.frame)
@@ -379,7 +379,7 @@ mod tests {
         }
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [14, 14]);
-        // Those that never agree are shown as they are.
+        // Tiles that never agree are shown as they are.
         rounds.advance(now, true);
         for frame in [20, 30] {
             assert_eq!(frames(&rounds), [14, 14]);
@@ -534,14 +534,14 @@ mod tests {
                 assert!(honest().all(|tile| frames(&rounds)[tile] == frame));
             }
         }
-        // Alone, it is believed, as far as numbers go.
+        // A feed that is alone is believed, as far as numbers go.
         let mut rounds = wall(1);
         rounds.seen(0, u64::MAX);
         let asks = rounds.advance(Instant::now(), true);
         assert_eq!(asks[0].1.frame, u64::MAX);
     }
 
-    /// Whatever one feed sends, the others are shown again and again.
+    /// Whatever one feed sends, the others are still shown regularly.
     #[test]
     fn a_feed_that_does_anything_does_not_stop_the_others() {
         const STEP: Duration = Duration::from_millis(16);

@@ -20,7 +20,7 @@ impl Secret {
         Ok(Secret(text))
     }
 
-    /// Takes the same time wherever they differ.
+    /// Compares in the same time, wherever the texts differ.
     pub fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()
     }

@@ -25,11 +25,11 @@ use crate::feed_listener;
 use crate::secret::Secret;
 use crate::web::{router, Web};
 
-/// How often it is looked whether a tile has been waited for long enough.
+/// How often the viewer checks whether a tile has been waited for long enough.
 const TICK: Duration = Duration::from_millis(100);
-/// How long a request may take to come, and how long requests are taken on one connection.
+/// How long a request may take to arrive, and how long requests are accepted on one connection.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
-/// Bytes of a request, and of an answer, that lie here.
+/// The maximum number of bytes of a request, and of an answer, that are buffered.
 const REQUEST_MAX: usize = 32 << 10;
 
 #[derive(Debug, Clone)]
@@ -37,21 +37,21 @@ pub struct ViewerOptions {
     pub wall: Wall,
     /// Where the page is served, as `tcp:HOST:PORT`; port 0 takes a free one.
     pub listen: Address,
-    /// Where feeds come in.
+    /// The address for feeds.
     pub feeds: Address,
     /// The feeds that may send pictures over TCP: holders of tokens with the role server, and
     /// servers that have met a client with one of the tokens.
     pub access: Access,
     /// Names of this machine, beside its host name, by which browsers may call it.
     pub names: Vec<String>,
-    /// How long tiles wait for one of theirs that is late, before they are shown without it.
+    /// How long tiles wait for a late one before they are shown without it.
     pub patience: Duration,
     /// How long a page may take for pictures before it is sent away.
     pub page_patience: Duration,
 }
 
 impl ViewerOptions {
-    /// The page on loopback, at any port; a second for tiles, and 15 for pages.
+    /// The page on loopback, at any port. Tiles wait for a second, and pages may take 15 seconds.
     pub fn new(wall: Wall, feeds: Address) -> ViewerOptions {
         ViewerOptions {
             wall,
@@ -168,7 +168,7 @@ impl Viewer {
         &self.url
     }
 
-    /// Where feeds find it, with the port that was chosen.
+    /// The address for feeds, with the port that was chosen.
     pub fn feeds(&self) -> &Address {
         &self.feeds
     }
@@ -255,8 +255,7 @@ async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
                 let served = match timeout(REQUEST_TIME, connection.as_mut()).await {
                     Ok(served) => served,
                     Err(_) => {
-                        // The answer that is under way may still go out, until the connection's
-                        // time is over.
+                        // The answer in progress may still be sent until the time is over.
                         connection.as_mut().graceful_shutdown();
                         connection.await
                     }

@@ -14,7 +14,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 const WRONG_TOKEN: u16 = 4001;
 const TOO_SLOW: u16 = 4002;
 const NONSENSE: u16 = 4003;
-/// How long the page may take to read that.
+/// How long the page may take to read the reason.
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// A message from a page.
@@ -22,11 +22,11 @@ const GOODBYE: Duration = Duration::from_secs(5);
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FromPage {
     View(View),
-    /// It has drawn one more of the messages with pictures.
+    /// The page has drawn one more message with pictures.
     Taken,
 }
 
-/// A message to a page, beside pictures.
+/// A message to a page, except pictures.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ToPage<'a> {
@@ -34,7 +34,7 @@ enum ToPage<'a> {
     Tiles(&'a [Report]),
 }
 
-/// Serves a page until it goes, or takes longer than `patience` for what it is sent.
+/// Serves a page until it leaves, or takes longer than `patience` for what it is sent.
 pub async fn attend(socket: WebSocket, board: &Board, patience: Duration) {
     let (number, changed) = board.watch();
     let mut page = Page { socket, patience };
@@ -46,8 +46,8 @@ pub async fn attend(socket: WebSocket, board: &Board, patience: Duration) {
     }
 }
 
-/// Tells a page that its token is not the viewer's. The answer to its request could not: scripts
-/// are not shown those.
+/// Tells a page that its token is wrong. An HTTP answer could not, because scripts do not see the
+/// answer to a WebSocket request.
 pub async fn refuse(socket: WebSocket) {
     close(socket, WRONG_TOKEN, "the token is wrong").await;
 }

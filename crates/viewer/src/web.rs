@@ -19,11 +19,11 @@ use crate::page_connections::PageConnections;
 use crate::secret::Secret;
 use crate::watcher;
 
-/// Pages at once.
+/// The maximum number of pages at one time.
 const PAGES_MAX: usize = 64;
 /// The number of pages that may be informed at once that their token is wrong.
 const REFUSED_MAX: usize = 16;
-/// A page's messages are short.
+/// The maximum length of a page's message, which is short.
 const SAID_MAX: usize = 4096;
 
 /// The protocol of page and viewer on the WebSocket.
@@ -101,8 +101,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .with_state(web)
 }
 
-/// Refuses requests that another site had a browser send here, and tells browsers what the page may
-/// do.
+/// Refuses requests that another site made a browser send, and tells browsers what the page may do.
 async fn guard(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
     let Some(host) = host(request.headers(), request.uri(), &web.names) else {
         let why = "the viewer is not known by this name; use an IP address or localhost, or add the name with --name\n";
@@ -161,8 +160,8 @@ async fn watch(
         })
 }
 
-/// Whether the token is among the protocols that the page offers: the one place in a WebSocket's
-/// request where a script may write, and which is not logged.
+/// Whether the token is among the protocols that the page offers. In a WebSocket's request, this is
+/// the only place that a script can set, and it is not logged.
 fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL);
     let offered = offered.and_then(|offered| offered.to_str().ok());
@@ -170,7 +169,7 @@ fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     offered.next() == Some(PROTOCOL) && offered.next().is_some_and(|token| secret.is(token))
 }
 
-/// The host and port that the browser uses, if a foreign name cannot stand for them: a site that
+/// The host and port that the browser uses, if they are not a foreign name. Otherwise a site that
 /// gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
 fn host(headers: &HeaderMap, uri: &Uri, names: &[String]) -> Option<String> {
     let mut told = headers.get_all(header::HOST).iter();

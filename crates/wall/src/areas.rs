@@ -15,7 +15,7 @@ pub struct Area {
 }
 
 impl Wall {
-    /// The areas of a window of `width` x `height` pixels, a tile each.
+    /// The areas of a window of `width` x `height` pixels, one for each tile.
     pub fn areas(&self, width: u32, height: u32) -> Vec<Area> {
         let window = Rect::new(0, 0, width, height);
         let shown: Vec<Rect> = self
@@ -38,7 +38,7 @@ impl Wall {
         let rest = owned.iter().flatten().fold(vec![window], |rest, part| {
             rest.iter().flat_map(|gap| gap.without(part)).collect()
         });
-        // The rest goes to the tiles that draw the least for it.
+        // The rest goes to the tiles whose drawn part it enlarges least.
         for gap in rest {
             let cost = |n: &usize| {
                 let hull = hull(&owned[*n]).hull(&shown[*n]);
@@ -84,14 +84,14 @@ impl Wall {
 }
 
 impl Area {
-    /// Whether it draws exactly what it answers for, so that what it counts is counted once.
+    /// Whether the tile draws exactly what it answers for, so that nothing is counted twice.
     pub fn is_exact(&self) -> bool {
         self.owned.iter().map(Rect::area).sum::<u64>() == self.drawn.area()
     }
 }
 
-/// Has tiles reach into what no tile shows as far as they stay rectangles, so that with bezels each
-/// draws just what it answers for.
+/// Extends what tiles answer for into what no tile shows, as far as they stay rectangles. So with
+/// bezels, each tile draws just what it answers for.
 fn grow(owned: &mut [Vec<Rect>], shown: &[Rect], window: Rect) {
     for n in 0..owned.len() {
         let [mut own] = owned[n][..] else { continue };
@@ -123,7 +123,7 @@ fn hull(parts: &[Rect]) -> Rect {
         .fold(Rect::default(), |hull, part| hull.hull(part))
 }
 
-/// The same pixels in one rectangle where they fill one.
+/// Replaces the parts by one rectangle if they fill one.
 fn merged(parts: Vec<Rect>) -> Vec<Rect> {
     let hull = hull(&parts);
     if parts.len() > 1 && parts.iter().map(Rect::area).sum::<u64>() == hull.area() {

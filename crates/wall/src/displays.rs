@@ -7,9 +7,9 @@ use crate::{DisplayPosition, Rect, Target, Wall};
 /// A tile that is shown where another one is, on the same display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
-    /// The number of the later one.
+    /// The number of the later tile.
     pub tile: usize,
-    /// Both, as people call them.
+    /// The names of both tiles, for people.
     names: [String; 2],
     display: String,
 }
@@ -25,10 +25,11 @@ impl fmt::Display for Covered {
 }
 
 impl Wall {
-    /// The first tile that is shown where an earlier one is. `host` tells where a tile's server is;
-    /// nothing, where that is not known: then the tile is not looked at.
+    /// The first tile that is shown where an earlier one is. `host` returns the host of a tile's
+    /// server, or nothing if it is not known. Such a tile is ignored.
     pub fn covered<H: PartialEq>(&self, host: impl Fn(usize) -> Option<H>) -> Option<Covered> {
-        // Host and display of each window, and its pixels; none, if it is all of the display.
+        // Tile, host, display and rectangle of each window. The rectangle is none if the window
+        // covers the whole display.
         let mut shown: Vec<(usize, H, &str, Option<Rect>)> = Vec::new();
         for (n, tile) in self.tiles.iter().enumerate() {
             for target in &tile.present {
@@ -103,7 +104,7 @@ mod tests {
             said.contains("0,0 and 2,0") && said.contains(":0.0"),
             "{said}"
         );
-        // Elsewhere, or at an unknown place.
+        // On other hosts, or on unknown ones.
         assert_eq!(meeting.covered(Some), None);
         assert_eq!(meeting.covered(|_| None::<()>), None);
         let full = wall(&[

@@ -4,7 +4,7 @@ use crate::{Rect, Target, Windows};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// As many renderers as there are bits to name them by.
+/// The maximum number of tiles: a mask has one bit for each.
 pub const TILES_MAX: usize = 64;
 /// The largest width and height of a mural.
 const MURAL_MAX: u32 = 1 << 20;
@@ -23,7 +23,7 @@ pub struct Wall {
     /// moment.
     #[serde(default)]
     pub genlock: bool,
-    /// Which of a program's windows go to it: all, where nothing is said.
+    /// Which of a program's windows go to the wall; by default all.
     #[serde(default)]
     pub windows: Windows,
     pub tiles: Vec<Tile>,
@@ -33,7 +33,8 @@ pub struct Wall {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
-    /// The window is stretched over the mural: a tile shows the same share of each.
+    /// The window is stretched over the mural. A tile shows the same fraction of the window as of
+    /// the mural.
     #[default]
     Scale,
     /// A pixel of the window is a pixel of the mural, from the upper left corner.
@@ -43,7 +44,7 @@ pub enum Fit {
     Window,
 }
 
-/// The part of a program's window that each renderer has.
+/// The part of a program's window for which each renderer has pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tiling {
@@ -51,10 +52,10 @@ pub enum Tiling {
     /// `Scissor`.
     #[default]
     Auto,
-    /// All of each, of which they draw their tiles: what they draw is to the bit what one renderer
-    /// draws.
+    /// Each renderer has the whole window, of which it draws its tile. The result is bit for bit
+    /// the same as with one renderer.
     Scissor,
-    /// Their tiles alone.
+    /// Each renderer has only its tile.
     Offset,
 }
 
@@ -63,10 +64,10 @@ pub enum Tiling {
 pub struct Tile {
     pub name: String,
     pub rect: Rect,
-    /// Where its picture goes: into the program's own window, where nothing else is said.
+    /// Where its picture goes; by default into the program's own window.
     #[serde(default = "program")]
     pub present: Vec<Target>,
-    /// Which wall it is of, where that is not the first of several that show the same.
+    /// The wall that it belongs to, if that is not the first of several that show the same.
     #[serde(default)]
     pub replica: Option<Replica>,
 }
@@ -74,7 +75,7 @@ pub struct Tile {
 /// A wall that shows what another one does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replica {
-    /// From 1; 0 is the wall that is replicated.
+    /// The wall's number, from 1; 0 is the wall that is replicated.
     pub number: u32,
     pub wall: String,
     /// Width and height of its mural.
@@ -97,29 +98,30 @@ impl Tile {
         }
     }
 
-    /// Whether its part of the program's own window is shown.
+    /// Whether the program's own window shows it.
     pub fn is_in_program(&self) -> bool {
         self.present.contains(&Target::Program)
     }
 
-    /// Whether its server shows it. If not, it is not shown.
+    /// Whether its server shows it, rather than only the program's own window. Also true if
+    /// `present` is empty, although nothing shows the tile then.
     pub fn is_shown_there(&self) -> bool {
         self.present != [Target::Program]
     }
 
-    /// How many windows its server shows it in.
+    /// In how many windows its server shows it.
     pub fn windows(&self) -> usize {
         let is_window = |target: &&Target| matches!(target, Target::Window { .. });
         self.present.iter().filter(is_window).count()
     }
 
-    /// Which of several walls that show the same it is of.
+    /// The number of its wall among several that show the same.
     pub(crate) fn wall_number(&self) -> u32 {
         self.replica.as_ref().map_or(0, |replica| replica.number)
     }
 }
 
-/// As it is called among the tiles of all walls that show the same.
+/// The tile's name among the tiles of all walls that show the same.
 impl fmt::Display for Tile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.replica {
@@ -184,8 +186,8 @@ impl Wall {
         })
     }
 
-    /// Whether renderers whose largest framebuffer is `largest` have the pixels of their tiles
-    /// only. A window that is scaled has the size that it wants, whatever the mural's.
+    /// Whether renderers with this largest framebuffer have only the pixels of their tiles. A
+    /// window that is scaled keeps its own size, so the mural's size does not matter for it.
     pub fn is_offset(&self, largest: (u32, u32)) -> bool {
         let exceeds = |fit: Fit, (width, height): (u32, u32)| {
             fit != Fit::Scale && (width > largest.0 || height > largest.1)
@@ -198,10 +200,10 @@ impl Wall {
         }
     }
 
-    /// Whether it can be drawn on.
+    /// Whether the wall can be used.
     ///
     /// # Errors
-    /// The first of its mistakes.
+    /// The first mistake in it.
     pub fn check(&self) -> Result<(), WallError> {
         let name = || self.name.clone();
         match self.tiles.len() {
@@ -232,7 +234,7 @@ impl Wall {
         Ok(())
     }
 
-    /// The wall as text that [`Wall::from_json`] reads: for another process. People write walls in
+    /// The wall as text that [`Wall::from_json`] reads, for another process. People write walls in
     /// TOML.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a wall has a serialised form")
@@ -241,7 +243,7 @@ impl Wall {
     /// Reads what [`Wall::to_json`] wrote.
     ///
     /// # Errors
-    /// [`WallError`], for other text and for a wall that can't be drawn on.
+    /// [`WallError`], for other text and for a wall that cannot be used.
     pub fn from_json(text: &str) -> Result<Wall, WallError> {
         let wall: Wall = serde_json::from_str(text).map_err(|e| WallError::Json(e.to_string()))?;
         wall.check()?;

@@ -54,7 +54,7 @@ impl Rect {
         )
     }
 
-    /// The smallest that contains both.
+    /// The smallest rectangle that contains both.
     pub fn hull(&self, other: &Rect) -> Rect {
         match (self.is_empty(), other.is_empty()) {
             (true, _) => *other,
@@ -68,7 +68,7 @@ impl Rect {
         }
     }
 
-    /// The rest of it without `other`: up to four rectangles, none of them empty.
+    /// The parts of it outside `other`: up to four rectangles, none of them empty.
     pub fn without(&self, other: &Rect) -> Vec<Rect> {
         let common = self.and(other);
         if common.is_empty() {

@@ -1,16 +1,18 @@
-//! Several walls that show the same: one wall, in which each tile knows the number of its own wall.
+//! Several walls that show the same, as one wall in which each tile knows the number of its own
+//! wall.
 //!
-//! Tiles may overlap, and the first of those that show a pixel answers for it. So the tiles of the
-//! first wall answer for all that they show, and those of the others draw and show what they show.
+//! Tiles may overlap, and the first tile that shows a pixel answers for it. So the tiles of the
+//! first wall answer for all that they show. The tiles of the other walls draw and show their
+//! parts, too.
 
 use crate::{Fit, Replica, Target, Tile, Wall, WallError};
 
 impl Wall {
-    /// The wall, and `others` that show the same. The program's own window is shown by the first of
-    /// them that shows it.
+    /// This wall together with `others` that show the same. If several walls show the program's own
+    /// window, only the first of them keeps doing so.
     ///
     /// # Errors
-    /// [`WallError`], where they have too many tiles together.
+    /// [`WallError`], if they have too many tiles together.
     pub fn with_replicas(
         mut self,
         others: impl IntoIterator<Item = Wall>,
@@ -36,22 +38,21 @@ impl Wall {
         Ok(self)
     }
 
-    /// How many walls it is made of.
+    /// How many walls it combines.
     pub fn walls(&self) -> u32 {
         let last = self.tiles.iter().map(Tile::wall_number).max();
         last.unwrap_or(0) + 1
     }
 
-    /// The `number`-th of the walls that it is made of, from 0, alone; and whether a tile belongs
-    /// to that one.
+    /// The combined wall with this number (from 0), alone, and a test whether a tile belongs to it.
     pub fn one_of(&self, number: u32) -> (Wall, impl Fn(&Tile) -> bool) {
         let is_of_it = move |tile: &Tile| tile.wall_number() == number;
         let tiles = self.tiles.iter().filter(|tile| is_of_it(tile));
         (self.of(tiles), is_of_it)
     }
 
-    /// The wall with this tile alone, as its server is told of it, and the number that the tile has
-    /// there.
+    /// The wall with this tile alone, as the tile's server gets it, and the tile's number in its
+    /// own wall.
     pub fn alone(&self, tile: usize) -> (Wall, u32) {
         let own = &self.tiles[tile];
         let before = self.tiles[..tile].iter();
@@ -59,7 +60,7 @@ impl Wall {
         (self.of([own].into_iter()), number.count() as u32)
     }
 
-    /// A wall of tiles that are all of the same one.
+    /// A wall of tiles that all belong to the same wall.
     fn of<'t>(&self, tiles: impl Iterator<Item = &'t Tile>) -> Wall {
         let mut wall = Wall {
             tiles: tiles.cloned().collect(),
@@ -75,7 +76,7 @@ impl Wall {
         wall
     }
 
-    /// Width and height of the mural that a tile is of, and how windows map to it.
+    /// The width and height of a tile's mural, and how windows map to it.
     pub(crate) fn mural_of(&self, tile: &Tile) -> ((u32, u32), Fit) {
         match &tile.replica {
             None => (self.size, self.fit),

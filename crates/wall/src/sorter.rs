@@ -4,7 +4,7 @@
 /// The tiles' edges as planes in object space.
 #[derive(Debug, Clone)]
 pub struct Sorter {
-    /// A plane, and the tiles that nothing touches which lies behind it.
+    /// A plane, and the tiles that nothing behind the plane touches.
     planes: Vec<([f32; 4], u64)>,
     all: u64,
 }
@@ -12,23 +12,23 @@ pub struct Sorter {
 /// A box around vertices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    // Four numbers fit a register; the last of each means nothing.
+    // Four numbers fill a register. The fourth has no meaning.
     least: [f32; 4],
     most: [f32; 4],
 }
 
-/// The tiles that a box may touch, as far as they are known.
+/// The tiles that a box may touch, as far as the planes are decided.
 #[derive(Debug, Clone, Copy)]
 pub struct TouchedTiles {
     tiles: u64,
-    /// Planes that parts of the box may lie on different sides of, a bit each.
+    /// The undecided planes, one bit each: parts of the box may lie on both sides of them.
     open: u64,
 }
 
 /// The number of boxes that are tested against the planes at once.
 pub const GROUP: usize = 8;
 
-/// Boxes by their axes, so that a processor takes several of them with each step.
+/// Boxes ordered by axes, so that a processor handles several of them in each step.
 #[derive(Debug, Clone)]
 pub struct Boxes {
     centre: [[f32; GROUP]; 3],
@@ -36,7 +36,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Takes at most `GROUP` boxes. For missing ones, nothing is decided.
+    /// Takes at most `GROUP` boxes. Nothing is decided for missing ones.
     pub fn new(boxes: &[Bounds]) -> Boxes {
         let middles: [_; GROUP] = std::array::from_fn(|i| {
             let bounds = boxes.get(i);
@@ -48,8 +48,8 @@ impl Boxes {
         }
     }
 
-    /// Which lie behind a plane as a whole, and which before it: all bits are set for those. In
-    /// steps that the compiler makes vectors of.
+    /// Which boxes lie entirely behind a plane, and which entirely before it. All bits are set for
+    /// such a box. The compiler makes vector instructions of these loops.
     #[inline(always)]
     fn sides(&self, plane: &[f32; 4]) -> [[i32; GROUP]; 2] {
         let (mut at, mut reach) = ([plane[3]; GROUP], [0f32; GROUP]);
@@ -71,33 +71,33 @@ impl TouchedTiles {
         self.tiles
     }
 
-    /// Whether the same is so of each part of the box, or one tile at most is left.
+    /// Whether the result holds for each part of the box, or at most one tile is left.
     pub fn is_all(&self) -> bool {
         self.open == 0 || self.tiles & self.tiles.wrapping_sub(1) == 0
     }
 }
 
 impl Bounds {
-    /// Around nothing.
+    /// Contains nothing.
     pub const NONE: Bounds = Bounds {
         least: [f32::INFINITY; 4],
         most: [f32::NEG_INFINITY; 4],
     };
 
-    /// Around everything.
+    /// Contains everything.
     pub const ALL: Bounds = Bounds {
         least: [f32::NEG_INFINITY; 4],
         most: [f32::INFINITY; 4],
     };
 
-    /// Makes them hold a vertex: x, y, z, and any number. Values that are not numbers are left out.
+    /// Extends the bounds to contain a vertex: x, y, z, and any number. NaN is ignored.
     #[inline(always)]
     pub fn add(&mut self, vertex: [f32; 4]) {
         self.least = lesser(vertex, self.least);
         self.most = greater(vertex, self.most);
     }
 
-    /// Makes them hold four vertices, which takes half the time of one after the other.
+    /// Extends the bounds to contain four vertices, in half the time of one after the other.
     #[inline(always)]
     pub fn add_four(&mut self, [a, b, c, d]: [[f32; 4]; 4]) {
         let Bounds { least, most } = Bounds::NONE;
@@ -115,7 +115,7 @@ impl Bounds {
         (centre, half)
     }
 
-    /// Makes them hold what others hold: everything, where those hold no number.
+    /// Extends the bounds to contain others, or everything if the others contain no number.
     #[inline]
     pub fn join(&mut self, others: &Bounds) {
         if (0..3).any(|i| others.least[i] > others.most[i]) {
@@ -126,7 +126,7 @@ impl Bounds {
     }
 }
 
-/// How far before a plane the middle of a box lies, and how far from there its corners.
+/// How far a box's centre lies before a plane, and how far the corners reach from there.
 #[inline(always)]
 fn along(plane: &[f32; 4], centre: [f32; 3], half: [f32; 3]) -> (f32, f32) {
     let at = plane[0] * centre[0] + plane[1] * centre[1] + plane[2] * centre[2] + plane[3];
@@ -134,7 +134,7 @@ fn along(plane: &[f32; 4], centre: [f32; 3], half: [f32; 3]) -> (f32, f32) {
     (at, reach)
 }
 
-/// The lesser of each two numbers; the second one if one is none.
+/// The lesser of each two numbers; the second one if either is NaN.
 #[inline(always)]
 fn lesser(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
     std::array::from_fn(|i| if a[i] < b[i] { a[i] } else { b[i] })
@@ -146,10 +146,10 @@ fn greater(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
 }
 
 impl Sorter {
-    /// A sorter for vertices that `transform` (by columns) brings to clip coordinates and
-    /// `viewport` (x, y, width, height) to pixels, where each of `tiles` has a rectangle (x, y,
-    /// width, height, from below). `margin` is how far, in pixels, what is drawn reaches beyond its
-    /// vertices.
+    /// A sorter for vertices. `transform` (by columns) maps them to clip coordinates, and
+    /// `viewport` (x, y, width, height) maps these to pixels. Each of `tiles` is a rectangle (x, y,
+    /// width, height, from below). `margin` is how far the drawing reaches beyond its vertices, in
+    /// pixels.
     pub fn new(
         transform: &[f32; 16],
         viewport: [f32; 4],
@@ -194,9 +194,9 @@ impl Sorter {
         self.all
     }
 
-    /// The start, at which all planes are undecided.
+    /// The initial result, for which all planes are undecided.
     pub fn begin(&self) -> TouchedTiles {
-        // A plane without a bit is never tested, as if every box were inside.
+        // A plane without a bit is never tested, as if every box lay inside.
         let number = self.planes.len().min(64) as u32;
         TouchedTiles {
             tiles: self.all,
@@ -227,7 +227,7 @@ impl Sorter {
         })
     }
 
-    /// The tiles that something inside the box may touch, a bit each.
+    /// The tiles that something inside the box may touch, one bit each.
     #[inline]
     pub fn tiles(&self, bounds: &Bounds) -> u64 {
         let (centre, half) = bounds.middle();

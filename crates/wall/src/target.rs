@@ -6,11 +6,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a viewer takes pictures unless it is told otherwise.
+/// Where a viewer takes pictures by default.
 pub const VIEWER: &str = "unix:@manganese-viewer";
 
-/// One of the places that a tile's picture goes to. All but the first are where the tile's server
-/// is.
+/// One of the places that a tile's picture goes to. The tile's server reaches all but the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
@@ -21,18 +20,18 @@ pub enum Target {
         display: String,
         place: DisplayPosition,
     },
-    /// Pictures in a folder of the server's host, in one of the tile's name.
+    /// A folder on the server's host. Pictures go to a subfolder with the tile's name.
     Files(PathBuf),
     /// A viewer, at this address of `mgn viewer --feeds`.
     Viewer(String),
 }
 
-/// Where on a display.
+/// The position on a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DisplayPosition {
     Fullscreen,
-    /// The upper left corner, in pixels from the display's.
+    /// The upper left corner, in pixels from the display's upper left corner.
     At(i32, i32),
 }
 
@@ -46,7 +45,7 @@ impl Target {
     }
 }
 
-/// As `--present` of a server is given: without the place on a display.
+/// In the form of a server's `--present`, without the position on a display.
 impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The windows that all of this holds for.
+/// The windows that meet all of these conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Windows {
-    /// With `*` for any letters.
+    /// The window's title, in which `*` stands for any text.
     pub title: Option<String>,
-    /// The window's class or instance, in the same way.
+    /// The window's class or instance, in the same form.
     pub class: Option<String>,
-    /// Width and height in pixels that it has at least.
+    /// The window's minimum width and height in pixels.
     pub min_size: (u32, u32),
-    /// Its number among the windows to which the rest applies, from 1.
+    /// The window's number among those that meet the other conditions, from 1.
     pub nth: Option<u32>,
 }
 
@@ -25,14 +25,14 @@ pub struct Names {
 }
 
 impl Windows {
-    /// Whether a window goes to the wall that is the `nth` (from 1) of those for which
+    /// Whether the wall takes a window that is the `nth` (from 1) of those for which
     /// [`Windows::fits`] holds.
     pub fn takes(&self, nth: u32) -> bool {
         self.nth.is_none_or(|wanted| wanted == nth)
     }
 
-    /// Whether size, title, and class or instance are as they should be. `names` is asked only
-    /// where they matter.
+    /// Whether size, title, and class or instance meet the conditions. `names` is called only if
+    /// they matter.
     pub fn fits(&self, size: (u32, u32), names: impl FnOnce() -> Names) -> bool {
         if size.0 < self.min_size.0 || size.1 < self.min_size.1 {
             return false;
@@ -49,7 +49,7 @@ impl Windows {
     }
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for any letters.
+/// Whether a text matches a pattern, in which `*` stands for any text.
 fn like(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == text;

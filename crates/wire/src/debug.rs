@@ -1,4 +1,4 @@
-//! Messages of debug output on their way to the program, as postcard of lists of these.
+//! Messages of debug output to the program, encoded as postcard of lists of these.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Message {
     pub text: Vec<u8>,
 }
 
-/// The messages of an answer; none if it is not one.
+/// Decodes the messages of an answer; empty if the bytes are invalid.
 pub fn messages(bytes: &[u8]) -> Vec<Message> {
     postcard::from_bytes(bytes).unwrap_or_default()
 }

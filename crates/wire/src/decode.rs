@@ -1,4 +1,4 @@
-//! Reading messages. Every word is read once, into a private copy, and checked there.
+//! Decodes messages. Each word is read once, into a private copy, and the copy is checked.
 
 use crate::encoder::{NULL, OFFSET};
 use crate::ending::{Blame, End, NoSnapshot};
@@ -7,7 +7,7 @@ use crate::{ops, sift, stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, ME
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-/// Why a session ends: what a client must not send, unless a variant says otherwise.
+/// Why a session ends. The client is at fault, unless a variant says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("a message of {0} bytes is too short or not a multiple of 4")]
@@ -28,7 +28,7 @@ pub enum Fault {
     NoContext,
     #[error("{0}")]
     Refused(String),
-    /// The driver has failed at what it must be able to do, whatever the client has sent.
+    /// The driver failed at an operation that must succeed whatever the client sends.
     #[error("{0}")]
     Driver(String),
     /// This end has failed.
@@ -43,10 +43,10 @@ pub enum Fault {
     /// The server was told to end, which is no fault either.
     #[error("the server is shutting down")]
     Over,
-    /// Another program of the window that the client shares has died, or all of them wait.
+    /// Another program that shares the window has died, or all of its programs wait.
     #[error("{0}")]
     Peers(String),
-    /// There is no snapshot. That ends no session, but the snapshot.
+    /// The renderer gives no snapshot. The session goes on.
     #[error(transparent)]
     NoSnapshot(#[from] NoSnapshot),
 }
@@ -67,7 +67,7 @@ impl Fault {
         Fault::Server(why.into())
     }
 
-    /// The programs of a window are to blame, together.
+    /// The programs that share a window are to blame together.
     pub fn peers(why: impl Into<String>) -> Fault {
         Fault::Peers(why.into())
     }
@@ -105,7 +105,7 @@ struct Long {
     bytes: Vec<u8>,
 }
 
-/// Performs a command of which only the opcode and the body were kept.
+/// Performs a command of which only the op and the body were kept.
 ///
 /// # Errors
 /// As when it came in a message.
@@ -115,19 +115,19 @@ pub fn again<C: Commands + ?Sized>(op: u16, body: &[u8], to: &mut C) -> Result<(
     record(op, &mut body, to, &mut Reply::default())
 }
 
-/// Splits messages into records and performs them. Remembers, by context, the long commands that
-/// aren't complete.
+/// Splits messages into records and performs them. Keeps incomplete long commands, by context.
 #[derive(Default)]
 pub struct Decoder {
     long: HashMap<u32, Long>,
-    /// Contexts that have begun display lists, if their renderer let them.
+    /// Contexts that have sent glNewList and no glEndList since. The driver may have refused the
+    /// list.
     in_lists: Vec<u32>,
     /// The tile that is drawn, if it is one of several.
     tile: Option<u32>,
 }
 
 impl Decoder {
-    /// For the renderer of a tile: it gets no draws that are only for others ([`crate::sift`]).
+    /// For the renderer of a tile: it skips draws that are only for other tiles ([`crate::sift`]).
     pub fn of_tile(tile: Option<u32>) -> Decoder {
         let (long, in_lists) = Default::default();
         Decoder {
@@ -199,7 +199,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Shows `to` the records of display lists.
+    /// Tells `to` of the records of display lists.
     #[inline]
     fn announce<C: Commands + ?Sized>(
         &mut self,
@@ -226,7 +226,7 @@ impl Decoder {
         if total > LONG_MAX as u64 || total % 4 != 0 {
             return Err(Fault::HugeCount(total));
         }
-        // Few contexts have a long command open; a client that opens many ends here.
+        // Few contexts have a long command open at a time. A client that opens too many is refused.
         if self.long.len() > 256
             || self
                 .long
@@ -301,7 +301,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Passes over `bytes` bytes and says where they lie.
+    /// Skips `bytes` bytes and returns their address.
     fn skip(&mut self, bytes: usize) -> Result<*const u8, Fault> {
         if bytes > self.left {
             return Err(Fault::BadLength);

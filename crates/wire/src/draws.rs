@@ -1,4 +1,4 @@
-//! How commands draw, and draws that bring their vertices along: checks of the arguments of
+//! How commands draw. Also the checks of draws that carry their vertices: the arguments of
 //! `mgnRun`, `mgnDrawArrays` and `mgnDrawElements`.
 
 use crate::{gl, sizes, Data, Fault, Slice};
@@ -10,9 +10,10 @@ pub enum Draws {
     Run,
     /// Vertices of arrays or buffers.
     Arrays,
-    /// Vertices that follow from its own arguments: rectangles, meshes of evaluators.
+    /// Vertices that the server computes from the command's arguments: rectangles, meshes of
+    /// evaluators.
     Shapes,
-    /// Pixels of the program's or of a framebuffer.
+    /// Pixels from the program or from a framebuffer.
     Pixels,
     Clears,
     /// It calls display lists, which may draw.
@@ -35,21 +36,22 @@ pub mod attr {
     pub const POINT_SIZE: u8 = 7;
     pub const TEXCOORD: u8 = 8;
     pub const GENERIC: u8 = 16;
-    /// One more than the greatest.
+    /// One more than the highest number.
     pub const COUNT: u8 = 32;
 }
 
-/// `mgnRun`: the primitive goes on call by call: the server begins it, feeds it the vertices, and
-/// does not end it.
+/// `mgnRun`: the primitive continues with single commands. The server begins it and sends the
+/// vertices of the run, and does not end it.
 pub const RUN_OPEN: u32 = 1;
 /// `mgnRun`: the last vertex isn't drawn; it holds the attributes that are current after the run.
 pub const RUN_TRAILING: u32 = 2;
 
-/// `mgnRun`: how many vertices have their tiles told together.
+/// `mgnRun`: the number of vertices in a block. Each block has one set of tiles.
 pub const RUN_BLOCK: usize = 96;
 
-/// How many vertices two blocks of a run have in common; none for a primitive that has no blocks.
-/// Blocks hold whole primitives, and of strips an even number, so that none faces the other way.
+/// How many vertices two consecutive blocks of a run share; none for a primitive that has no
+/// blocks. Blocks hold whole primitives. Blocks of strips begin at even vertices, so that no
+/// primitive changes its facing.
 pub fn run_overlap(mode: u32) -> Option<usize> {
     match mode {
         gl::GL_POINTS | gl::GL_LINES | gl::GL_TRIANGLES | gl::GL_QUADS => Some(0),
@@ -65,17 +67,17 @@ pub struct Run {
     /// (attribute, components, offset in bytes), the position last.
     pub layout: Vec<(u8, u8, u32)>,
     pub stride: u32,
-    /// Vertices to draw, or that indices may name.
+    /// The number of vertices to draw, or of those that indices may select.
     pub count: u32,
     pub vertices: *const u8,
-    /// The vertices that are drawn if the run is welded; otherwise none, and all are, one after
-    /// the other.
+    /// The indices of the vertices to draw if the run is welded. Otherwise empty: all vertices are
+    /// drawn in order.
     pub indices: Vec<u16>,
-    /// The attributes that are current afterwards, laid out as a vertex; none if there are no
+    /// The attributes that are current after the run, laid out as a vertex; none if there are no
     /// vertices.
     pub last: Option<*const u8>,
     pub open: bool,
-    /// The tiles of a wall that each block touches, or all of it if there is one; none if every
+    /// A bit mask of tiles for each block, or a single one for the whole run. Empty if every
     /// renderer draws the run.
     pub tiles: Vec<u64>,
 }
@@ -111,7 +113,7 @@ impl Run {
         if trailing > all {
             return Err(Fault::refused("a run without its trailing vertex"));
         }
-        // A copy: what is checked must not change any more.
+        // A private copy, which the client cannot change after the check.
         let indices = indices.to_vec();
         if !indices.is_empty() {
             if flags != 0 {
@@ -148,14 +150,15 @@ impl Run {
         })
     }
 
-    /// The vertices that the renderer of `tile` draws, as first and count of each stretch.
+    /// The vertices that the renderer of `tile` draws: the first vertex and the count of each
+    /// range.
     pub fn stretches(&self, mode: u32, tile: u32) -> Vec<(i32, i32)> {
         stretches(mode, &self.tiles, self.count, tile)
     }
 }
 
-/// Bytes of a vertex of a run; none if no run has this layout. The position comes last, and no
-/// attribute twice.
+/// Bytes of a vertex of a run; none if the layout is invalid. The position comes last, and each
+/// attribute at most once.
 pub(crate) fn stride(layout: &[u8]) -> Option<u32> {
     let (mut stride, mut seen) = (0, 0u32);
     for pair in layout.chunks(2) {
@@ -172,7 +175,7 @@ pub(crate) fn stride(layout: &[u8]) -> Option<u32> {
     (layout[last] == attr::POSITION).then_some(stride)
 }
 
-/// Whether there are tiles for each block of a run of `count` vertices, or for the run as a whole,
+/// Whether `tiles` has an entry for each block of a run of `count` vertices, one for the whole run,
 /// or none.
 pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
     let blocks = run_overlap(mode).map(|overlap| {
@@ -182,8 +185,8 @@ pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
     tiles.len() <= 1 || blocks == Some(tiles.len())
 }
 
-/// The part that the renderer of `tile` draws of a run of `count` vertices whose blocks touch
-/// `tiles`, as first and count of each stretch.
+/// The vertices that the renderer of `tile` draws, of a run of `count` vertices whose blocks touch
+/// `tiles`: the first vertex and the count of each range.
 pub fn stretches(mode: u32, tiles: &[u64], count: u32, tile: u32) -> Vec<(i32, i32)> {
     let bit = 1u64.checked_shl(tile).unwrap_or(0);
     let overlap = run_overlap(mode).unwrap_or(0);
@@ -219,10 +222,11 @@ pub enum Kind {
 }
 
 /// An enabled array of an inline draw, described by `ARRAY_WORDS` words: attribute, kind, size,
-/// type, normalized, divisor, stride, buffer, and the offset in two words. With buffer 0 its
-/// elements lie in the draw's `vertices` from `offset` on: the one that the least index (or
-/// `first`) selects for divisor 0, else element 0. A base vertex counts: if the least index is 5
-/// and the base 10, the first element there is the array's element 15.
+/// type, normalized, divisor, stride, buffer, and the offset in two words. With buffer 0, its
+/// elements lie in the draw's `vertices` from `offset` on. The first element there is the one that
+/// the least index (or `first`) selects if the divisor is 0, else element 0. The base vertex is
+/// added: if the least index is 5 and the base is 10, the first element there is the array's
+/// element 15.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Array {
     pub attribute: u8,
@@ -239,7 +243,7 @@ pub struct Array {
     pub offset: u64,
 }
 
-/// The number of components of arrays that always have the same one.
+/// The number of components of an array whose attribute allows only one.
 fn fixed_size(attribute: u8) -> Option<u32> {
     match attribute {
         attr::NORMAL => Some(3),
@@ -285,7 +289,8 @@ impl Array {
             buffer: words[7],
             offset: u64::from(words[8]) | u64::from(words[9]) << 32,
         };
-        // What the driver takes no number for. It would read more than is counted here.
+        // The driver has no divisor for these attributes. It would read more elements than are
+        // counted here.
         let is_divided = array.divisor != 0 && array.attribute < attr::GENERIC;
         let is_sized = fixed_size(array.attribute).is_none_or(|size| size == array.size);
         let is_known = array.stride <= i32::MAX as u32 && array.element_bytes().is_some();
@@ -304,14 +309,14 @@ impl Array {
 /// The elements that an inline draw reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// Least and greatest element of arrays with divisor 0; none if no vertex is drawn.
+    /// The least and greatest element of arrays with divisor 0; none if no vertex is drawn.
     pub elements: Option<(u32, u32)>,
     pub instances: u32,
     pub base_instance: u32,
 }
 
-/// Reads the descriptions of an inline draw's arrays and checks that those without a buffer have
-/// all the elements that the draw reads.
+/// Decodes the descriptions of an inline draw's arrays, and checks that the arrays without a buffer
+/// have all elements that the draw reads.
 pub fn arrays(
     words: Slice<'_, u32>,
     vertices: Data<'_>,
@@ -351,8 +356,8 @@ pub fn arrays(
     Ok(arrays)
 }
 
-/// Checks that every index of an inline draw lies within `min..=max` or is `restart`, and gives a
-/// private copy of them.
+/// Checks that every index of an inline draw lies within `min..=max` or is `restart`. Returns a
+/// private copy of the indices.
 pub fn indices(
     data: Slice<'_, u8>,
     type_: u32,
@@ -384,9 +389,9 @@ pub fn indices(
     }
 }
 
-/// The type as which glArrayElement reads an array's values. Mesa distinguishes types by their last
-/// bits, so it reads halves and fixed-point numbers as integers, and packed values as bytes or
-/// doubles.
+/// The type that glArrayElement uses to read an array's values. Mesa distinguishes types by their
+/// last bits only. So it reads halves and fixed-point numbers as integers, and packed values as
+/// bytes or doubles.
 pub fn taken_for(type_: u32) -> u32 {
     use gl::{GL_BYTE, GL_DOUBLE};
     match type_ & 7 {
@@ -396,7 +401,8 @@ pub fn taken_for(type_: u32) -> u32 {
     }
 }
 
-/// Bytes that glArrayElement reads of an element; none if no array has so many components.
+/// The bytes that glArrayElement reads of an element; none if no array has this number of
+/// components.
 pub fn bytes_taken(type_: u32, size: i32) -> Option<usize> {
     use gl::{GL_BGRA, GL_BYTE, GL_DOUBLE, GL_SHORT, GL_UNSIGNED_BYTE, GL_UNSIGNED_SHORT};
     let components = match size {
@@ -417,7 +423,8 @@ pub fn bytes_taken(type_: u32, size: i32) -> Option<usize> {
 mod tests {
     use crate::ops;
 
-    /// OpenGL's names say which commands draw, except those that only choose where to draw.
+    /// A command draws if its OpenGL name says so, except for commands that only select where to
+    /// draw.
     #[test]
     fn all_commands_that_draw_are_known_as_such() {
         let begins = [

@@ -1,30 +1,32 @@
-//! Writing records. The fast path of a command is a comparison and a few stores.
+//! Encodes records. The fast path of a command is a comparison and a few stores.
 
 use crate::{stream, RECORD_MAX};
 use mgn_sys::copy::copy;
 
-/// Null arrays have this length; offsets this one.
+/// The length that marks a null array.
 pub(crate) const NULL: u32 = 0xffff_ffff;
 pub(crate) const OFFSET: u32 = 0xffff_fffe;
 
-/// Where records are written. It starts without room; `refill` gives it some.
+/// Writes records to its room, which is the memory from `cur` to `end`. It starts without room;
+/// `refill` provides some.
 ///
-/// Between `cur` and `end` lies writable memory of the encoder's own, or `end` is null. All that
-/// could break this is unsafe, so commands without arrays are written by safe functions.
+/// The memory between `cur` and `end` is writable and belongs to the encoder, or `end` is null.
+/// Every function that could break this is unsafe, so commands without arrays are written by safe
+/// functions.
 #[repr(C)]
 pub struct Encoder {
-    /// The next record goes here.
+    /// The place of the next record.
     cur: *mut u8,
-    /// The end of the room. Null sends every command to `refill`, whatever there is room for.
+    /// The end of the room. If it is null, every command goes to `refill`, even if there is room.
     end: *mut u8,
-    /// The last command that may have raised an error, by its op number; 0 where all are known to
-    /// have succeeded.
+    /// The op number of the last command that may have raised an error; 0 if all commands are known
+    /// to have succeeded.
     pub doubt: u16,
-    /// Counts commands that may change which others succeed.
+    /// Counts commands that may change whether other commands succeed.
     pub changes: u32,
-    /// Set if the program wants to learn of errors before the command that raises them returns.
+    /// Set if the program must learn of an error before the command that raises it returns.
     pub watched: bool,
-    /// Set by commands that know of scissor boxes.
+    /// Set by commands that use or set scissor boxes.
     pub scissors: bool,
     /// See [`Encoder::new`].
     refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
@@ -50,33 +52,33 @@ impl Encoder {
         }
     }
 
-    /// Gives it the room from `cur` to `end`.
+    /// Sets the room to the memory from `cur` to `end`.
     ///
     /// # Safety
-    /// That is writable memory which nothing else uses until the encoder has other room, or `end`
-    /// is null.
+    /// That memory is writable, and nothing else uses it until the encoder has another room; or
+    /// `end` is null.
     #[inline(always)]
     pub unsafe fn set_room(&mut self, cur: *mut u8, end: *mut u8) {
         self.cur = cur;
         self.end = end;
     }
 
-    /// Where the next record goes; null without room.
+    /// The place of the next record; null without room.
     #[inline(always)]
     pub fn cursor(&self) -> *mut u8 {
         self.cur
     }
 
-    /// Continues at another place of its room.
+    /// Continues at another place in its room.
     ///
     /// # Safety
-    /// `cur` lies in the room that was set last, also if that is on hold, or at its end.
+    /// `cur` lies in the room that was set last or at its end, even if the room is on hold.
     #[inline(always)]
     pub unsafe fn set_cursor(&mut self, cur: *mut u8) {
         self.cur = cur;
     }
 
-    /// The end of its room; null if that is on hold or there is none.
+    /// The end of the room; null if the room is on hold or there is none.
     #[inline(always)]
     pub fn room_end(&self) -> *mut u8 {
         self.end
@@ -97,8 +99,8 @@ impl Encoder {
         self.end = end;
     }
 
-    /// Makes sure that the next record of up to `n` bytes, a multiple of 4, goes to the room that
-    /// there is then. Returns whether there is any, which the hook decides.
+    /// Makes sure that a next record of up to `n` bytes, a multiple of 4, fits the room. Returns
+    /// false if there is no room then: the hook decides.
     pub fn ensure(&mut self, n: usize) -> bool {
         self.cur = self.room(n);
         !self.end.is_null()
@@ -170,7 +172,7 @@ pub unsafe fn put<T: Copy>(at: *mut u8, offset: usize, value: T) {
     unsafe { at.add(offset).cast::<T>().write_unaligned(value) }
 }
 
-/// Bytes that an array takes beyond its length.
+/// The padded size of an array, without its length word.
 #[inline]
 pub fn padded(ptr: usize, bytes: usize) -> usize {
     if ptr == 0 {
@@ -193,7 +195,7 @@ pub unsafe fn c_string(text: *const u8) -> (*const u8, usize) {
     (text.as_ptr().cast(), text.to_bytes().len())
 }
 
-/// An argument of type `data` as the client gives it.
+/// An argument of type `data`, as the client passes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Data {
     Null,
@@ -233,16 +235,15 @@ pub struct Record {
 
 /// The rest of a command that is written as `LONG_DATA` records.
 struct Long {
-    /// The encoder on which the record was started. No other code uses it until the record is
-    /// finished.
+    /// The encoder of the record. No other code uses it until the record is finished.
     encoder: *mut Encoder,
-    /// Bytes of the body that are to come.
+    /// Bytes of the body that are still missing.
     left: usize,
-    /// Those of them for which there is room in the open record.
+    /// The number of those bytes that fit the open record.
     part: usize,
 }
 
-/// The body's bytes in one record. Two of these fit a message.
+/// The bytes of the body in one record. Two such records fit a message.
 const PART: usize = RECORD_MAX / 2 / 64 * 64 - 64;
 
 impl Record {
@@ -315,10 +316,10 @@ impl Record {
         self.at = self.at.wrapping_add(padded);
     }
 
-    /// Writes to the open `LONG_DATA` record, and to further ones as it fills.
+    /// Writes to the open `LONG_DATA` record, and starts further records as it fills up.
     ///
     /// # Safety
-    /// `from` holds `bytes` bytes, and the body lacks at least that number.
+    /// `from` holds `bytes` bytes, and at least that many bytes of the body are missing.
     #[cold]
     unsafe fn write_long(&mut self, mut from: *const u8, mut bytes: usize) {
         let Some(long) = &mut self.long else { return };
@@ -351,7 +352,7 @@ impl Record {
     }
 
     /// # Safety
-    /// All has been put into it that it was started for.
+    /// Everything that the record was started for has been put into it.
     #[inline]
     pub unsafe fn finish(self, _: &mut Encoder) {
         debug_assert!(self.long.is_none_or(|long| long.left == 0));
@@ -363,7 +364,7 @@ mod tests {
     use super::*;
     use crate::{Commands, Decoder, Fault, Reply, Slice, MESSAGE_HEADER, MESSAGE_MAX};
 
-    /// An encoder whose messages are kept.
+    /// An encoder that keeps its messages.
     #[repr(C)]
     struct Kept {
         enc: Encoder,

@@ -1,5 +1,5 @@
-//! Why a session ends, by whose fault, and why a renderer gives no snapshot. Both travel as
-//! postcard: their effects depend on their kind and never on their text, which is for people.
+//! Why a session ends, and whose fault that is; and why a renderer gives no snapshot. Both are
+//! encoded as postcard. Their effects depend on their kind only: the text is for people.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,7 +11,7 @@ pub enum Blame {
     Nobody,
     /// The client has sent what it must not send.
     Client,
-    /// OpenGL or EGL has failed at what it must be able to do.
+    /// OpenGL or EGL failed at an operation that must succeed.
     Driver,
     /// The server has failed.
     Server,
@@ -19,11 +19,11 @@ pub enum Blame {
     Network,
     /// The session has used more than the server's owner lets it.
     Limits,
-    /// The programs that share a window with the client, or all of them together.
+    /// The programs that share a window with the client: one of them, or all together.
     Peers,
 }
 
-/// The last message of a session, from the server: whose fault its end is, and one sentence about
+/// The last message of a session, from the server: whose fault the end is, and one sentence about
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
@@ -61,20 +61,20 @@ impl fmt::Display for End {
     }
 }
 
-/// Why a renderer gives no snapshot of what it has.
+/// Why a renderer gives no snapshot of its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum NoSnapshot {
-    /// Something is under way that a stream cannot begin in the middle of. After other commands
-    /// there may be a snapshot.
+    /// An operation is under way, and a stream cannot begin in the middle of it. A snapshot may be
+    /// possible after further commands.
     #[error("not now, because {0}")]
     NotNow(String),
-    /// Something is there that cannot be read back.
+    /// Some state cannot be read back.
     #[error("never, because {0}")]
     Never(String),
 }
 
 impl NoSnapshot {
-    /// In `most` bytes at most, for which the words are cut if they must be.
+    /// Encodes it in at most `most` bytes. The text is cut if necessary.
     pub fn encode(&self, most: usize) -> Vec<u8> {
         let mut cut = self.clone();
         loop {
@@ -92,7 +92,7 @@ impl NoSnapshot {
     }
 }
 
-/// Decodes the bytes, which must be used up.
+/// Decodes a value that must use all of the bytes.
 pub(crate) fn exactly<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)

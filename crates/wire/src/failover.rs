@@ -1,46 +1,47 @@
 //! Messages about the tiles of a wall and their render servers, between a program and the `mgn run`
 //! that started it.
 //!
-//! The program connects to the socket [`SOCKET`] in the directory of the run, opening with
-//! [`OPENING`]. The answer to that is a list of [`Assignment`]s: the tiles that have had another
-//! server since the run began. Then the program sends [`FromProgram`], and `mgn run`, which asks
-//! the mothership, sends further assignments. All travel as postcard.
+//! The program connects to the socket [`SOCKET`] in the directory of the run, and sends
+//! [`OPENING`]. The answer is a list of [`Assignment`]s: the tiles that got another server since
+//! the run began. Then the program sends [`FromProgram`] messages. `mgn run` asks the mothership,
+//! and sends further assignments. All messages are encoded as postcard.
 
 use crate::ending::exactly;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The name of the socket. It exists if a mothership can replace servers of the run.
+/// The name of the socket. It exists only if a mothership can replace servers of the run.
 pub const SOCKET: &str = "failover";
 
-/// What a program opens its connection with. The number is the version of these messages.
+/// The bytes with which a program opens its connection. The number is the version of these
+/// messages.
 pub const OPENING: &[u8] = b"mgn failover 2";
 
-/// What a program says of a tile.
+/// A program's report on a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromProgram {
-    /// It has no renderer.
+    /// The tile has no renderer.
     Lost { tile: u32 },
-    /// It needs no other renderer any longer: it has one again, or can never have one.
+    /// The tile needs no replacement any longer: it has a renderer again, or can never have one.
     Settled { tile: u32 },
-    /// The server at an address cannot draw it.
+    /// The server at this address cannot draw the tile.
     Unfit { tile: u32, address: String },
-    /// Its display is genlocked.
+    /// The phase of the tile's genlocked display.
     Phase { tile: u32, phase: DisplayPhase },
 }
 
-/// What is known of the display of a genlocked tile.
+/// The state of the display of a genlocked tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisplayPhase {
-    /// How much later than the reference's it refreshes, in ns; negative: earlier. None if its
-    /// vertical blanks are not known.
+    /// How much later than the reference display it refreshes, in ns; negative if earlier. None if
+    /// its vertical blanks are not known.
     pub error: Option<i64>,
-    /// How many frames have appeared later than planned.
+    /// The number of frames that appeared later than planned.
     pub late: u32,
 }
 
 impl FromProgram {
-    /// The tile that it is about.
+    /// The tile that the message is about.
     pub fn tile(&self) -> u32 {
         match self {
             FromProgram::Lost { tile }
@@ -58,9 +59,9 @@ pub struct Assignment {
     pub tile: u32,
     pub address: String,
     pub transport: String,
-    /// The file with its token, if it has one of its own.
+    /// The file with the server's token, if it has a token of its own.
     pub token_file: Option<PathBuf>,
-    /// Its public key, if that is known.
+    /// The server's public key, if it is known.
     pub key: Option<String>,
 }
 

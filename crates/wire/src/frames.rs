@@ -1,7 +1,8 @@
-//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes,
-//! then pixels or text, or several headers of frames without pictures. From the client:
-//! [`Instruction`]s. It has a frame shown when all tiles of a wall have it that servers show, and
-//! have shown those before it. If it has composited the frame, the pixels of the tile come first.
+//! Messages of the frames connection. The server sends a header of `HEADER` bytes, followed by
+//! pixels or text, or several headers of frames without pictures. The client sends
+//! [`Instruction`]s. It lets a frame be shown when each tile that a server shows has this frame and
+//! has shown all frames before it. If the client has composited the frame, it first sends the
+//! pixels of the tile.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -10,20 +11,21 @@ pub const HEADER: usize = 64;
 pub enum Kind {
     /// The frame has been executed; no picture follows.
     Done,
-    /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a
-    /// pixel: blue, green, red, and alpha where the surface has it. If it `has_depth`, as many rows
-    /// of depths follow: whole numbers of 32 bits, of which the smaller one is nearer.
+    /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel
+    /// (blue, green, red, and alpha if the surface has it). If `has_depth` is set, the same number
+    /// of rows of depths follows: 32-bit integers, of which the smaller one is nearer.
     Picture,
-    /// The session ends; why follows, an [`End`](crate::End).
+    /// The session ends. The payload is an [`End`](crate::End) that says why.
     Ended,
-    /// The frame was to be shown, and is now to be seen where the server shows its tile, or will be
-    /// at its vertical blank. Each [`Instruction::Show`] is answered so.
+    /// The answer to each [`Instruction::Show`]: the frame is visible where the server shows its
+    /// tile, or will be at the planned vertical blank.
     Shown,
     /// The answer to [`Instruction::Clocks`], a [`Clocks`].
     Clocks,
 }
 
-/// `want` of `mgnSwapBuffers` and its like: what a picture is for, as bits.
+/// The `want` argument of `mgnSwapBuffers` and similar commands: the purposes of a picture, as
+/// bits.
 pub mod want {
     /// The program's own window.
     pub const WINDOW: u32 = 1;
@@ -31,10 +33,10 @@ pub mod want {
     pub const FILES: u32 = 2;
     /// The tile that the server shows.
     pub const WALL: u32 = 4;
-    /// The picture that the client makes of those of several programs.
+    /// The picture that the client composites from those of several programs.
     pub const COMPOSITE: u32 = 8;
-    /// The same, if it needs the depths as well. Surfaces without depths, and multisampled ones,
-    /// come without.
+    /// The same, if compositing also needs depths. Surfaces without depths and multisampled
+    /// surfaces are sent without them.
     pub const DEPTH: u32 = 16;
 }
 
@@ -45,17 +47,17 @@ pub struct Release {
     pub frame: u32,
 }
 
-/// A message of the client.
+/// A message from the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instruction<'m> {
-    /// The frame is to be shown, with all before it: at once, or at the vertical blank of the
-    /// tile's display that has this number.
+    /// Show this frame and all before it: at once, or at the vertical blank with this number of the
+    /// tile's display.
     Show { frame: Release, vblank: Option<u64> },
-    /// These pixels replace the next ones of those that the server keeps of the frame: rows of the
-    /// same rectangle without gaps, 4 bytes a pixel. A message may end anywhere in them, and the
+    /// These pixels replace the next pixels of the frame that the server keeps: rows of the same
+    /// rectangle without gaps, 4 bytes a pixel. A message may end anywhere in the rows, and the
     /// next one continues there.
     Merge { frame: Release, pixels: &'m [u8] },
-    /// The server is to answer with a [`Clocks`]. `asked` is the time by the client's clock, in ns.
+    /// Asks the server for a [`Clocks`]. `asked` is the time by the client's clock, in ns.
     Clocks { asked: i64 },
 }
 
@@ -120,24 +122,24 @@ impl<'m> Instruction<'m> {
 /// A vertical blank of a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vblank {
-    /// Counted by the display.
+    /// The display's count of vertical blanks.
     pub number: u64,
-    /// When it was, by the server's clock, in ns.
+    /// The time of the vertical blank by the server's clock, in ns.
     pub time: i64,
 }
 
 /// The payload of a message of [`Kind::Clocks`]. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
-    /// As in the question.
+    /// Copied from the question.
     pub asked: i64,
-    /// By the server's clock: when the question came, and when this was sent.
+    /// The server's clock when the question came, and when this answer was sent.
     pub received: i64,
     pub answered: i64,
-    /// The last vertical blank of the tile's display that is known. None if there is no such
-    /// display, or none is known yet.
+    /// The last known vertical blank of the tile's display. None if the tile has no such display,
+    /// or if none is known yet.
     pub vblank: Option<Vblank>,
-    /// How many frames were shown later than at the vertical blank that they were to be shown at.
+    /// The number of frames that were shown after the vertical blank planned for them.
     pub late: u32,
 }
 
@@ -178,7 +180,7 @@ impl Clocks {
     }
 }
 
-/// Stands for none.
+/// Encodes that there is no vertical blank.
 const NO_VBLANK: Vblank = Vblank {
     number: u64::MAX,
     time: i64::MIN,
@@ -208,7 +210,7 @@ pub struct Header {
     pub stride: u32,
     /// Bytes behind the header.
     pub payload: u32,
-    /// The context that swapped.
+    /// The context that swapped buffers.
     pub context: u32,
     /// Whether the server keeps the picture, to show it when it is released.
     pub kept: bool,
@@ -217,14 +219,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// Bytes of the rows, those of depths included; `u64::MAX` if there are more.
+    /// Bytes of the rows, including those of depths; `u64::MAX` if the number overflows.
     pub fn rows(&self) -> u64 {
         let planes = 1 + u64::from(self.has_depth);
         let plane = u64::from(self.stride) * u64::from(self.height);
         plane.saturating_mul(planes)
     }
 
-    /// One of a message without a picture.
+    /// The header of a message without a picture.
     pub fn plain(kind: Kind, surface: u32, frame: u32) -> Header {
         Header {
             kind,
@@ -277,8 +279,8 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; none if it is not one, if a raw picture's rows would not fit its payload, or
-    /// if the picture would end beyond the largest coordinates.
+    /// Decodes a header. Returns none if the bytes are no header, if the rows of a raw picture
+    /// would exceed its payload, or if the picture would extend beyond the largest coordinates.
     pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
         let mut words = bytes
             .chunks_exact(4)

@@ -57,8 +57,8 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// The first byte is the tile, or 0 for none. Then messages, each behind its length in words as 16
-/// bits.
+/// The first byte is the tile, or 0 for none. Messages follow, each after its length in words (16
+/// bits).
 fn messages(bytes: &[u8]) -> (Option<u32>, Vec<Vec<u8>>) {
     let Some((tile, mut rest)) = bytes.split_first() else {
         return (None, Vec::new());
@@ -98,7 +98,7 @@ fn decode(messages: &[Vec<u8>], tile: Option<u32>, to: &mut dyn Commands) -> Res
     Ok(())
 }
 
-/// A renderer's checks before the driver sees commands, and then `Pack`.
+/// The checks that a renderer makes before the driver sees commands, and then `Pack`.
 struct Checked(Pack);
 
 impl Commands for Checked {
@@ -202,7 +202,7 @@ impl Commands for Checked {
     }
 }
 
-/// Arrays that are accepted have all their elements in the draw's memory.
+/// Accepted arrays have all their elements in the draw's memory.
 fn bounded(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Result<(), Fault> {
     let room = match vertices {
         Data::Inline(bytes) => bytes.len() as u128,
@@ -226,8 +226,8 @@ fn bounded(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Result<
     Ok(())
 }
 
-/// Decodes messages, and encodes them again until one is refused. Encoded commands are accepted,
-/// and encoded as the same bytes again.
+/// Decodes messages, and encodes their commands again, until one is refused. Encoded commands must
+/// be accepted, and must encode to the same bytes again.
 fn commands(bytes: &[u8]) {
     let (tile, messages) = messages(bytes);
     let once = packed(&messages, tile, false).0;
@@ -279,7 +279,7 @@ fn sifted(bytes: &[u8]) {
     }
 }
 
-/// One message for each fifty commands, with zeros for all that they are given.
+/// One message for each fifty commands. All arguments are zero.
 fn every_command() -> Vec<Vec<u8>> {
     let pack = Pack::new(|_| ());
     let mut records = Vec::new();
@@ -303,7 +303,7 @@ fn every_command() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A message of these records, for a tile or for 0.
+/// A message of these records, for `tile`, or for none if that is 0.
 fn seed(tile: u8, records: &[Vec<u8>]) -> Vec<u8> {
     let message = [vec![0; MESSAGE_HEADER], records.concat()].concat();
     let words = (message.len() as u16 / 4).to_le_bytes();
@@ -338,7 +338,7 @@ fn sorted() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Reads values and arrays of all sizes. The first word selects which.
+/// Reads values and arrays of all sizes. The first word selects the sizes.
 fn answers(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first_chunk() else {
         return;
@@ -360,7 +360,7 @@ fn answers(bytes: &[u8]) {
     }
 }
 
-/// Messages of the two ends before the stream begins, at the end, and in long answers.
+/// Messages of both ends before the stream begins and at its end, and in long answers.
 fn session(bytes: &[u8]) {
     same::<Hello>(bytes);
     same::<Welcome>(bytes);
@@ -374,7 +374,7 @@ fn session(bytes: &[u8]) {
     }
 }
 
-/// A message takes no more room than the bytes that it came in.
+/// A decoded message takes no more memory than its bytes.
 fn same<T: DeserializeOwned + Serialize>(bytes: &[u8]) {
     if let Ok(message) = postcard::from_bytes::<T>(bytes) {
         let again = postcard::to_allocvec(&message).unwrap();
@@ -429,7 +429,7 @@ fn session_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What a program of a run and its `mgn run` tell each other about tiles and servers.
+/// The messages between a program and its `mgn run` about tiles and servers.
 fn failover(bytes: &[u8]) {
     same::<FromProgram>(bytes);
     same::<Assignment>(bytes);

@@ -1,4 +1,4 @@
-//! The messages of both ends before the stream begins, as postcard of these types.
+//! The messages that both ends exchange before the stream begins, encoded as postcard.
 
 use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
 pub const VERSION: u32 = 11;
 
-/// The client's opening of a connection.
+/// The client's first message on a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     pub version: u32,
@@ -16,28 +16,27 @@ pub struct Hello {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Role {
-    /// The command connection of a new session. The program's name and process id are for people
-    /// to read; `tile` is the number of the tile that the renderer draws, if several draw one
-    /// picture. `shown` is there if the server is to show it.
+    /// The command connection of a new session. The program's name and process id are for people to
+    /// read. `tile` is the number of the tile that the renderer draws, if several renderers draw
+    /// one picture. `shown` is set if the server is to show the tile.
     Session {
         program: String,
         pid: u32,
         tile: Option<u32>,
         shown: Option<Shown>,
-        /// If it draws into a window together with other programs.
+        /// Set if the program draws into a window together with other programs.
         window: Option<SharedWindow>,
     },
     /// The frames connection of a session.
     Frames { session: u64, key: [u8; 16] },
 }
 
-/// A window that several programs draw into. Programs of other clients have other windows of the
-/// same name.
+/// A window that several programs draw into. The same name means another window for another client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedWindow {
     /// At most [`SharedWindow::NAME_MAX`] bytes.
     pub name: String,
-    /// The number of programs that will take part, if it is known.
+    /// The number of programs that will take part, if known.
     pub clients: Option<u32>,
     /// How long the programs wait for missing ones, in seconds.
     pub patience: u32,
@@ -52,7 +51,7 @@ impl SharedWindow {
     /// The longest patience: an hour.
     pub const PATIENCE_MAX: u32 = 3600;
 
-    /// Whether all of it is within the limits.
+    /// Whether all values are within the limits.
     pub fn is_sound(&self) -> bool {
         let counts = 1..=SharedWindow::CLIENTS_MAX;
         !self.name.is_empty()
@@ -65,9 +64,9 @@ impl SharedWindow {
 /// The tile that a server shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// With its tile alone.
+    /// The wall, with this tile only.
     pub wall: Wall,
-    /// The number of the tile there.
+    /// The number of the tile in the whole wall.
     pub tile: u32,
 }
 
@@ -76,7 +75,8 @@ pub struct Shown {
 pub struct Welcome {
     pub session: u64,
     pub key: [u8; 16],
-    /// Tells keys of program binaries apart: servers with the same accept each other's.
+    /// Identifies the key for program binaries: servers with the same value accept each other's
+    /// binaries.
     pub binary_key: [u8; 16],
     /// Whether shaders may be made of SPIR-V.
     pub spirv: bool,
@@ -88,7 +88,7 @@ pub struct Welcome {
 pub struct ServerInfo {
     pub vendor: String,
     pub renderer: String,
-    /// The highest version of each API, as (major, minor); (0, 0) if there is none.
+    /// The highest version of each API, as (major, minor); (0, 0) if the driver lacks the API.
     pub compat: (u8, u8),
     pub core: (u8, u8),
     pub es1: (u8, u8),
@@ -98,8 +98,8 @@ pub struct ServerInfo {
     pub is_software: bool,
     /// Whether EGL images can be made of textures and renderbuffers.
     pub has_images: bool,
-    /// `EGL_RENDERABLE_TYPE` of the driver's configurations. It may name an API that the driver
-    /// has no contexts of.
+    /// `EGL_RENDERABLE_TYPE` of the driver's configurations. It may name an API for which the
+    /// driver cannot create contexts.
     pub renderable: u32,
     /// The extensions of the driver's EGL display.
     pub egl_extensions: Vec<String>,
@@ -110,7 +110,7 @@ pub struct ServerInfo {
     pub configs: Vec<Config>,
 }
 
-/// The red, green and blue of a default framebuffer.
+/// The format of the red, green and blue of a default framebuffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Color {
     #[default]
@@ -138,7 +138,7 @@ impl Color {
         matches!(self, Color::Rgb16F)
     }
 
-    /// Bytes of a pixel as it is stored, with alpha where there is room for it.
+    /// Bytes of a stored pixel, including alpha if the format has room for it.
     pub const fn stored_bytes(self) -> usize {
         match self {
             Color::Rgb8 | Color::Rgb10 => 4,
@@ -148,18 +148,18 @@ impl Color {
     }
 }
 
-/// `kind` of `mgnCreateSurface`: what it is for, and the bits of one that has no back buffer, or an
-/// accumulation buffer.
+/// The `kind` argument of `mgnCreateSurface`: what the surface is for, and bits for a surface
+/// without a back buffer or with an accumulation buffer.
 pub mod surface {
     pub const WINDOW: u32 = 0;
     pub const PBUFFER: u32 = 1;
     pub const SINGLE_BUFFERED: u32 = 2;
     pub const ACCUMULATES: u32 = 4;
-    /// It is the window that the session shares with others.
+    /// The window that the session shares with others.
     pub const SHARED: u32 = 8;
 }
 
-/// `plane` of `mgnTakeTiles` and `mgnFill`.
+/// The `plane` argument of `mgnTakeTiles` and `mgnFill`.
 pub mod plane {
     pub const BACK: u32 = 0;
     pub const FRONT: u32 = 1;
@@ -170,32 +170,33 @@ pub mod plane {
 /// A kind of default framebuffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// Its number in commands. It follows from the other fields, so it means the same at every
-    /// server, and in a recording.
+    /// Its number in commands. The number is computed from the other fields, so it means the same
+    /// to every server and in a recording.
     pub id: u32,
     pub color: Color,
     pub alpha: u8,
     pub depth: u8,
     pub stencil: u8,
     pub samples: u8,
-    /// Whether there is one that GL_FRAMEBUFFER_SRGB has an effect on. No part of the name.
+    /// Whether this format has a variant on which GL_FRAMEBUFFER_SRGB has an effect. Not part of
+    /// the id.
     pub has_srgb: bool,
 }
 
 impl Config {
-    /// This bit in a configuration's name asks for one on which GL_FRAMEBUFFER_SRGB has an effect.
+    /// This bit of an id selects the variant on which GL_FRAMEBUFFER_SRGB has an effect.
     pub const SRGB: u32 = 0x80 << 16;
-    /// This bit says that a context's initial draw and read buffers are GL_FRONT.
+    /// This bit of an id says that a context's initial draw and read buffers are GL_FRONT.
     pub const SINGLE: u32 = 0x40 << 16;
 
-    /// The colours of the configuration that commands call `id`, which may have either bit set.
+    /// The colours of the configuration `id`, in which the two bits above may be set.
     pub fn color_of(id: u32) -> Color {
         Color::ALL[(id >> 20 & 3) as usize]
     }
 
     pub const fn new(color: Color, alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
         Config {
-            // Never 0, which is no configuration.
+            // Never 0, which stands for no configuration.
             id: u32::from_be_bytes([0x80 | samples, (color as u8) << 4 | stencil, depth, alpha]),
             color,
             alpha,
@@ -219,7 +220,7 @@ pub mod api {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Created {
     Context(Box<ContextInfo>),
-    /// Why there is none, for the log.
+    /// The reason for the failure, for the log.
     Failed(String),
 }
 
@@ -231,8 +232,8 @@ pub struct ContextInfo {
     pub vendor: String,
     pub renderer: String,
     pub extensions: Vec<String>,
-    /// Values of `glGetIntegerv` (64 bits) that never change, and first values of those in
-    /// `sizes::fresh`, by pname.
+    /// Values of `glGetIntegerv` (64 bits) that never change, and the initial values of the names
+    /// in `sizes::fresh`, by pname.
     pub integers: Vec<(u32, Vec<i64>)>,
     /// The same for values of `glGetFloatv` that aren't integers.
     pub floats: Vec<(u32, Vec<f32>)>,

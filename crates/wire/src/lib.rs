@@ -57,8 +57,8 @@ pub mod stream {
     pub const LONG_DATA: u16 = 2;
 }
 
-/// Whether each of the renderers of a wall has an answer of its own to command `op`. To other
-/// commands all have the same answer, and one gives it.
+/// Whether each renderer of a wall has its own answer to command `op`. All renderers answer other
+/// commands alike, so one of them answers for all.
 pub fn everyone_answers(op: u16) -> bool {
     matches!(
         op,
@@ -70,8 +70,8 @@ pub fn everyone_answers(op: u16) -> bool {
     )
 }
 
-/// Whether command `op` is asked of one renderer of a wall, whichever the client chooses, and
-/// answered by that one.
+/// Whether command `op` is sent to one renderer of a wall only, which the client chooses and which
+/// answers.
 pub fn asked_alone(op: u16) -> bool {
     op == ops::MGN_SNAPSHOT
 }

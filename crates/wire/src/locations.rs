@@ -1,12 +1,12 @@
 //! Uniform locations in a stream without answers, such as a recording: the client counts its
 //! questions, and the player of the recording counts them again.
 
-/// Elements of an array that a location stands for: those behind the first have the locations
-/// behind its own.
+/// The number of elements of an array for which locations are reserved: elements after the first
+/// have the locations after its own.
 pub const SPAN: i32 = 1 << 10;
 
-/// The location that question `number` of `context` for a uniform location is answered with. Older
-/// ones are forgotten after 4096 questions of one context, and contexts are told apart up to 512.
+/// The location that answers question `number` of `context` for a uniform location. Locations
+/// repeat after 4096 questions of a context, and after 512 contexts.
 pub fn recorded(context: u32, number: u32) -> i32 {
     (context as i32 % 512 * 4096 + number as i32 % 4096) * SPAN
 }

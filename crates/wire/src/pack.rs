@@ -1,19 +1,20 @@
-//! `Pack`: an end of a chain that writes the commands into messages again, for execution elsewhere.
+//! `Pack`: the end of a chain that encodes the commands into messages again, for execution
+//! elsewhere.
 
 use crate::encoder::{self, Encoder};
 use crate::{sift, Data, Fault, Reply, MESSAGE_HEADER, MESSAGE_MAX};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Writes commands into messages, the same as they were decoded from where no stage has changed
-/// anything; only commands that were joined of `LONG` records may be cut at other places. An answer
-/// is not there when a question returns: `reply` is then empty, and says that there will be one.
+/// Writes commands into messages. Commands that no stage has changed are encoded as they were
+/// decoded, except that commands from `LONG` records may be split at other places. A question
+/// returns before its answer exists: `reply` is then empty, and marks that an answer will follow.
 ///
 /// Clones write into the same messages.
 #[derive(Clone)]
 pub struct Pack(Rc<RefCell<Packer>>);
 
-/// A message as it is to be sent.
+/// A message that is ready to send.
 pub struct Packed<'a> {
     pub context: u32,
     /// Whether any of its commands has an answer.
@@ -21,11 +22,11 @@ pub struct Packed<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The encoder comes first: `refill` finds the rest by it.
+/// The encoder comes first: `refill` casts a pointer to it to a pointer to the packer.
 #[repr(C)]
 struct Packer {
     encoder: Encoder,
-    /// Where a message is written.
+    /// The buffer for the message.
     room: Vec<u32>,
     context: u32,
     asks: bool,
@@ -34,7 +35,7 @@ struct Packer {
 }
 
 impl Pack {
-    /// Messages that are full, or ended by `flush`, go to `send`.
+    /// `send` gets each message that is full or ended by `flush`.
     pub fn new(send: impl FnMut(Packed<'_>) + 'static) -> Pack {
         let mut packer = Packer {
             // SAFETY: no encoder leaves its packer, and a flushed room takes any record.
@@ -54,7 +55,7 @@ impl Pack {
         self.0.borrow_mut().flush();
     }
 
-    /// How many questions were written so far.
+    /// The number of questions written so far.
     pub fn questions(&self) -> u64 {
         self.0.borrow().questions
     }
@@ -67,13 +68,13 @@ impl Pack {
         packer.begin();
     }
 
-    /// Has `write` write a command.
+    /// Lets `write` encode a command.
     pub(crate) fn write(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Fault> {
         write(&mut self.0.borrow_mut().encoder);
         Ok(())
     }
 
-    /// The same for one that may know its tiles.
+    /// The same for a command that may know its tiles.
     pub(crate) fn write_sorted(
         &self,
         is_sorted: bool,
@@ -86,7 +87,7 @@ impl Pack {
         Ok(())
     }
 
-    /// The same for one that has an answer.
+    /// The same for a command that has an answer.
     pub(crate) fn ask(
         &self,
         reply: &mut Reply,

@@ -1,9 +1,9 @@
-//! Arguments that stay where they lie in the message.
+//! Arguments that are used in place, in the message.
 
 use mgn_sys::copy::copy;
 use std::marker::PhantomData;
 
-/// Types of which any bytes are a value.
+/// Types for which every bit pattern is a valid value.
 pub trait Plain: Copy + Default + 'static {}
 impl Plain for u8 {}
 impl Plain for i8 {}
@@ -135,8 +135,8 @@ impl<T> std::fmt::Debug for Slice<'_, T> {
     }
 }
 
-/// An argument that OpenGL declares as a pointer to data: nothing, bytes, or an offset into the
-/// buffer object that is bound.
+/// An argument that OpenGL declares as a pointer to data: null, bytes, or an offset into the bound
+/// buffer object.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
     Null,

@@ -25,7 +25,7 @@ impl Reply {
         &self.bytes
     }
 
-    /// Says that there is an answer although it is empty.
+    /// Marks an answer as existing although it is empty.
     pub fn empty(&mut self) {
         self.asked = true;
     }
@@ -38,7 +38,7 @@ impl Reply {
         self.bytes.resize(at + 8, 0);
     }
 
-    /// The first `count` of `elements`.
+    /// Adds the first `count` of `elements`.
     pub fn array<T: Plain>(&mut self, elements: &[T], count: u32) {
         self.asked = true;
         let elements = &elements[..elements.len().min(count as usize)];
@@ -47,7 +47,7 @@ impl Reply {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 
-    /// Room for an array of bytes that the caller fills.
+    /// Adds an array of bytes, which the caller fills.
     pub fn room(&mut self, bytes: usize) -> &mut [u8] {
         self.asked = true;
         self.bytes.extend((bytes as u32).to_le_bytes());
@@ -65,7 +65,8 @@ impl Reply {
     }
 }
 
-/// Reads an answer on the client. A short one reads as zeros: that is what a lost server answers.
+/// Decodes an answer on the client. Missing values read as zeros, as does the answer of a lost
+/// server.
 #[derive(Default, Debug)]
 pub struct Answer {
     bytes: Vec<u8>,
@@ -92,8 +93,8 @@ impl Answer {
         value
     }
 
-    /// Copies the next array to `to`, if that isn't null, and gives its length in elements: `most`
-    /// at most, whatever the server sends.
+    /// Copies the next array to `to`, if that is not null. Returns its length in elements, which is
+    /// at most `most`, whatever the server sends.
     ///
     /// # Safety
     /// `to` is null or has room for `most` elements.

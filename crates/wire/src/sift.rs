@@ -1,8 +1,9 @@
-//! Reduces a message to what the renderer of one tile needs: runs that list their tiles are reduced
-//! to the blocks that touch it, and draws for some tiles only (`mgnOnly`) are left out for others.
+//! Reduces a message to the part that the renderer of one tile needs. A run that lists its tiles is
+//! reduced to the blocks that touch this tile. A draw that is only for some tiles (`mgnOnly`) is
+//! left out for the others.
 //!
-//! If several renderers share one copy of a message, each skips the parts for others. If each gets
-//! its own copy, that is sifted first.
+//! If several renderers share one copy of a message, each skips the parts for others. If each
+//! renderer gets its own copy, the copy is sifted before it is sent.
 
 use crate::draws::{are_of_blocks, stretches, stride, RUN_TRAILING};
 use crate::encoder::NULL;
@@ -16,9 +17,9 @@ pub fn is_sorted(message: &[u8]) -> bool {
     word(message, 4) == Some(SORTED)
 }
 
-/// Writes what the renderer of `tile` needs of `message` by `write`, which is given a place, in
-/// order, and bytes. The length of all, or none if that is more than `room`, or if it is no message
-/// that the encoder has written: then all of it is needed.
+/// Passes the parts of `message` that the renderer of `tile` needs to `write`, in order, each with
+/// its offset in the output. Returns the total length. Returns none if that exceeds `room`, or if
+/// the encoder did not write the message: then the renderer needs all of it.
 pub fn sift(
     message: &[u8],
     tile: u32,
@@ -27,7 +28,7 @@ pub fn sift(
 ) -> Option<usize> {
     let mut out = Out { write, room, at: 0 };
     let mut at = MESSAGE_HEADER;
-    // Up to where everything has been written.
+    // Everything before this offset has been written.
     let mut from = 0;
     while at < message.len() {
         let (op, record) = record(message, at)?;
@@ -64,7 +65,7 @@ pub fn sift(
     Some(out.at)
 }
 
-/// The record at a place, header included, and its op.
+/// The record at an offset, header included, and its op.
 pub fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
     let header = word(message, at)?;
     let end = at + (header >> 16) as usize * 4;
@@ -72,24 +73,24 @@ pub fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
     Some((header as u16, record))
 }
 
-/// The record at a place, if it is the draw behind a mark.
+/// The record at an offset, if it is the draw that follows a mark.
 fn record_of_draw(message: &[u8], at: usize) -> Option<&[u8]> {
     let (op, record) = record(message, at)?;
     is_marked(op).then_some(record)
 }
 
-/// Whether a tile is among those of a mark, a bit each.
+/// Whether `tile` is set in the bit mask of a mark.
 pub(crate) fn is_for(tiles: u64, tile: u32) -> bool {
     tiles & 1u64.checked_shl(tile).unwrap_or(0) != 0
 }
 
-/// Whether the record behind a mark, of command `op`, is the draw that the mark is for: it lies in
-/// the same message, unless that is full, or the draw is too long for a record.
+/// Whether the record after a mark, of command `op`, is the draw that the mark is for. The draw
+/// lies in the same message, unless the message is full or the draw is too long for a record.
 pub(crate) fn is_marked(op: u16) -> bool {
     op != stream::LONG && op != stream::LONG_DATA
 }
 
-/// Tiles, a bit each.
+/// A bit mask of tiles.
 fn mask(bytes: &[u8]) -> u64 {
     let half = |at| word(bytes, at).map_or(0, u64::from);
     half(0) | half(4) << 32
@@ -100,7 +101,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-/// A run's record, taken apart.
+/// The parts of a run's record.
 struct Parts<'a> {
     mode: u32,
     flags: u32,
@@ -123,7 +124,7 @@ impl<'a> Parts<'a> {
             Some(array)
         };
         let (layout, vertices, indices, tiles) = (array()?, array()?, array()?, array()?);
-        // Blocks are of vertices as they lie.
+        // Blocks count vertices in memory order, so a run with indices has none.
         let tiles = match indices {
             [] => tiles.chunks_exact(8).map(mask).collect(),
             _ => Vec::new(),
@@ -139,12 +140,12 @@ impl<'a> Parts<'a> {
         are_of_blocks(&parts.tiles, parts.mode, parts.count()).then_some(parts)
     }
 
-    /// Vertices with the one that trails.
+    /// The number of vertices, the trailing one included.
     fn all(&self) -> usize {
         self.vertices.len() / self.stride
     }
 
-    /// Vertices that are drawn.
+    /// The number of vertices that are drawn.
     fn count(&self) -> usize {
         let trails = usize::from(self.flags & RUN_TRAILING != 0);
         self.all().saturating_sub(trails)
@@ -157,7 +158,7 @@ struct Out<W> {
     at: usize,
 }
 
-/// Bytes of an array with its length.
+/// The padded size of an array, its length word included.
 fn padded(bytes: &[u8]) -> usize {
     4 + bytes.len().next_multiple_of(4)
 }
@@ -178,7 +179,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
             .try_for_each(|word| self.put(&word.to_le_bytes()))
     }
 
-    /// An array with its length, padded.
+    /// Writes an array with its length, padded.
     fn array(&mut self, bytes: &[u8]) -> Option<()> {
         self.words(&[bytes.len() as u32])?;
         self.put(bytes)?;
@@ -190,7 +191,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
         self.words(&[u32::from(op) | (bytes as u32 / 4) << 16])
     }
 
-    /// A run of some of another's vertices.
+    /// Writes a run with some of another run's vertices.
     fn run(&mut self, run: &Parts<'_>, first: usize, count: usize) -> Option<()> {
         let vertices = first * run.stride..(first + count) * run.stride;
         let vertices = run.vertices.get(vertices)?;
@@ -201,7 +202,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
         self.words(&[0, 0])
     }
 
-    /// The attributes that are current after a run.
+    /// Sets the attributes that are current after a run.
     fn current(&mut self, run: &Parts<'_>) -> Option<()> {
         let attributes = run.layout.len().checked_sub(2)?;
         if attributes == 0 {
@@ -403,7 +404,7 @@ mod tests {
         }
     }
 
-    /// A message of clears, some of which are for some tiles only, the last of another length.
+    /// A message of clears, some of them for some tiles only. The last one has another length.
     fn marked(marks: &[Option<u64>]) -> Vec<u8> {
         unsafe fn no_more(_: *mut Encoder, _: usize) -> *mut u8 {
             unreachable!()
@@ -443,10 +444,10 @@ mod tests {
         assert!(!needed
             .chunks_exact(4)
             .any(|w| w[..2] == ops::MGN_ONLY.to_le_bytes()));
-        // A decoder that skips them gets the same.
+        // A decoder that skips the draws for other tiles executes the same commands.
         assert_eq!(seen_by(Decoder::of_tile(Some(1)), &marked(&all)).others, 4);
         assert_eq!(seen_by(Decoder::of_tile(Some(40)), &marked(&all)).others, 3);
-        // A mark without its draw is for nothing.
+        // A mark at the end of a message, without its draw, is ignored.
         let mut cut = marked(&all[..1]);
         cut.truncate(cut.len() - 8);
         assert_eq!(sifted(&cut, 1 << 12).unwrap().len(), MESSAGE_HEADER);

@@ -1,4 +1,4 @@
-//! Choosing by the rules of EGL 1.5, section 3.4.1 (`eglChooseConfig`).
+//! Chooses configs by the rules of EGL 1.5, section 3.4.1 (`eglChooseConfig`).
 
 use super::{Format, VisualOf};
 use std::cmp::Reverse;
@@ -59,16 +59,15 @@ const SWAP_BEHAVIOR_PRESERVED_BIT: i32 = 0x400;
 const APIS: i32 = ES_BIT | 2 | ES2_BIT | GL_BIT | ES3_BIT;
 const SURFACES: i32 = 0x7E7;
 pub const MAX_PBUFFER: i32 = 4096;
-/// The one swap interval there is: frames are shown as fast as they come, whatever a program asks
-/// for.
+/// The only swap interval: frames are shown as fast as they come, whatever a program asks for.
 pub const SWAP_INTERVAL: i32 = 1;
 
-/// A format as EGL shows it. Its address is the program's `EGLConfig`.
+/// A format as an EGL config. Its address is the program's `EGLConfig`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     pub id: i32,
     pub format: Format,
-    /// The X visual of windows that fit; none on the surfaceless platform.
+    /// The X visual of matching windows; none on the surfaceless platform.
     pub visual: Option<VisualOf>,
     /// `EGL_RENDERABLE_TYPE`: the client APIs, as the server's driver names them.
     pub renderable: i32,
@@ -77,14 +76,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// The group of configs for windows of a visual. Those of 32 bits come last: a compositor would
-    /// show what is behind them.
+    /// The group of configs for windows of a visual. Visuals of depth 32 come last, because a
+    /// compositor would show what is behind their windows.
     pub fn group_of(visual: Option<&VisualOf>) -> i32 {
         visual.is_some_and(|v| v.depth == 32).into()
     }
 }
 
-/// Extensions that a display has where the server's driver has them.
+/// Extensions of a display that depend on the server's driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extensions {
     /// EGL_EXT_config_select_group.
@@ -94,7 +93,7 @@ pub struct Extensions {
 impl Extensions {
     pub const SELECT_GROUP: &str = "EGL_EXT_config_select_group";
 
-    /// The extensions among those that a driver lists.
+    /// The supported extensions among those that a driver lists.
     pub fn of(listed: &[String]) -> Extensions {
         let has = |name: &str| listed.iter().any(|there| there == name);
         Extensions {
@@ -153,7 +152,7 @@ enum Rule {
 
 fn rule(attribute: i32, extensions: Extensions) -> Option<Rule> {
     Some(match attribute {
-        // It decides the order of configs, for any request.
+        // It affects the order of configs, for any request.
         CONFIG_SELECT_GROUP if extensions.select_group => Rule::Ignored,
         BUFFER_SIZE | RED_SIZE | GREEN_SIZE | BLUE_SIZE | ALPHA_SIZE | LUMINANCE_SIZE => {
             Rule::AtLeast
@@ -195,7 +194,7 @@ pub fn choose(
         wanted.retain(|(n, _)| n != name);
         wanted.push((*name, *value));
     }
-    // The type of windows does not matter to a program that wants none.
+    // The visual type of windows does not matter to a program that wants no windows.
     let windows = wanted
         .iter()
         .any(|(n, v)| *n == SURFACE_TYPE && v & WINDOW_BIT != 0);
@@ -237,7 +236,7 @@ pub fn choose(
     Ok(found)
 }
 
-/// Values outside an attribute's domain are errors, not requests that nothing meets.
+/// A value outside an attribute's domain is an error, not a request without matches.
 fn valid(name: i32, value: i32) -> bool {
     if value == DONT_CARE {
         return name != LEVEL;

@@ -1,5 +1,5 @@
-//! The properties of a config in GLX, and choosing by them: GLX 1.4, sections 3.3.3 and 3.4, and
-//! like Mesa where these leave room.
+//! The properties of a config in GLX, and the choice by them: GLX 1.4, sections 3.3.3 and 3.4.
+//! Where these leave room, the choice is that of Mesa.
 
 pub mod attrib {
     pub const USE_GL: i32 = 1;
@@ -52,7 +52,8 @@ pub mod attrib {
 use attrib::*;
 
 pub const DONT_CARE: i32 = -1;
-/// The value of an attribute that a config does not have, which no request is held against.
+/// The value of an attribute that a config does not have. It matches every request, except under
+/// rule `Exact`.
 const UNSAID: i32 = i32::MIN;
 pub const NONE: i32 = 0x8000;
 pub const SLOW: i32 = 0x8001;
@@ -69,54 +70,54 @@ const SWAP_UNDEFINED: i32 = 0x8063;
 /// Width and height of the largest pbuffer.
 pub const MAX_PBUFFER: i32 = 4096;
 
-/// Properties beside GLX's specification, which differ between releases of Mesa.
+/// Differences between releases of Mesa that the GLX specification allows or does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     is_newer: bool,
 }
 
 impl Dialect {
-    /// The dialect of the render server's release, as major, minor and patch; zeros are another
-    /// driver. Release 22.3 is known to speak the older one and 25.0 the newer one.
+    /// The dialect of the render server's release of Mesa, as major, minor and patch; zeros stand
+    /// for another driver. Release 22.3 has the older dialect, and 25.0 the newer one.
     pub fn of(release: [u32; 3]) -> Dialect {
         Dialect {
             is_newer: release >= [24, 0, 0],
         }
     }
 
-    /// Whether configs say how swapping works: GLX_OML_swap_method.
+    /// Whether configs have a swap method: GLX_OML_swap_method.
     pub fn has_swap_method(self) -> bool {
         !self.is_newer
     }
 
-    /// Whether visuals, too, are said to be for pbuffers.
+    /// Whether visuals are reported as usable for pbuffers, too.
     pub fn visuals_make_pbuffers(self) -> bool {
         !self.is_newer
     }
 
-    /// Whether contexts that cannot be made are refused by the errors that GLX_ARB_create_context
-    /// names.
+    /// Whether requests for impossible contexts get the errors that GLX_ARB_create_context
+    /// specifies.
     pub fn refuses_as_specified(self) -> bool {
         self.is_newer
     }
 }
 
-/// How a request is held against a config.
+/// How a request is compared with a config.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     AtLeast,
     Equal,
-    /// As `Equal`, but [`DONT_CARE`] is a value like others.
+    /// As `Equal`, but [`DONT_CARE`] has no special meaning.
     Exact,
     Mask,
-    /// 0 is anything, too.
+    /// 0 also matches anything.
     Transparency,
     Ignored,
 }
 use Rule::{AtLeast, Equal, Exact, Ignored, Mask, Transparency};
 
-/// An attribute: its name, its value where the X server tells none, and the wish of a program that
-/// tells none.
+/// An attribute: its name, its value if the X server reports none, the default of a request, and
+/// the rule.
 type Attribute = (i32, i32, i32, Rule);
 
 const TABLE: &[Attribute] = &[
@@ -171,17 +172,17 @@ const TABLE: &[Attribute] = &[
     (SAMPLES, 0, 0, AtLeast),
 ];
 
-/// A value for each attribute: what a config has, or what a program wants.
+/// A value for each attribute: of a config, or of a program's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties([i32; TABLE.len()]);
 
 impl Properties {
-    /// A config of which nothing was told yet.
+    /// A config without any reported values.
     pub fn untold() -> Properties {
         Properties(std::array::from_fn(|i| TABLE[i].1))
     }
 
-    /// The defaults of `glXChooseFBConfig`, for a program that asks for nothing.
+    /// The defaults of `glXChooseFBConfig`, for attributes that a program does not name.
     fn unasked() -> Properties {
         Properties(std::array::from_fn(|i| TABLE[i].2))
     }
@@ -206,8 +207,8 @@ impl Properties {
         }
     }
 
-    /// Makes a config's or, if `is_visual`, a visual's properties what the library of a release of
-    /// Mesa makes of them.
+    /// Changes the properties of a config or, if `is_visual`, of a visual as Mesa's library does in
+    /// this dialect.
     pub fn adapt(&mut self, dialect: Dialect, is_visual: bool) {
         if !dialect.has_swap_method() {
             if let Some(index) = TABLE.iter().position(|a| a.0 == SWAP_METHOD) {
@@ -219,14 +220,14 @@ impl Properties {
         }
     }
 
-    /// The answer to `glXGetFBConfigAttrib`, if it has one.
+    /// The answer to `glXGetFBConfigAttrib`, if there is one.
     pub fn value(&self, name: i32) -> Option<i32> {
         Some(match name {
             USE_GL => 1,
             RGBA => (self.get(RENDER_TYPE) & COLOR_INDEX_BIT == 0).into(),
             MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
             BIND_TO_MIPMAP_TEXTURE => (self.get(name) == 1).into(),
-            // Between the X server and the library only.
+            // Used between the X server and the library only.
             VISUAL_SELECT_GROUP => return None,
             _ => {
                 TABLE.iter().find(|a| a.0 == name)?;
@@ -235,7 +236,7 @@ impl Properties {
         })
     }
 
-    /// Whether a config of these properties is what `wanted` asks for.
+    /// Whether a config with these properties matches `wanted`.
     fn satisfies(&self, wanted: &Properties) -> bool {
         TABLE.iter().enumerate().all(|(i, (_, _, _, rule))| {
             let (have, want) = (self.0[i], wanted.0[i]);
@@ -251,9 +252,9 @@ impl Properties {
         })
     }
 
-    /// The best sort first.
+    /// The sort key: the best config comes first.
     fn rank(&self) -> impl Ord {
-        // Zero before all, then the larger before the smaller.
+        // Zero comes first, then larger values before smaller ones.
         let larger_or_zero = |name| match self.get(name) {
             0 => i32::MIN,
             bits => -bits,
@@ -285,7 +286,7 @@ impl Properties {
     }
 }
 
-/// Indices of those of `all` that are what the name and value pairs of `request` ask for, best
+/// The indices of the configs of `all` that match the name and value pairs of `request`, best
 /// first.
 pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
     let mut wanted = Properties::unasked();
@@ -299,8 +300,8 @@ pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
     found
 }
 
-/// The best of `all` for `glXChooseVisual`'s list, in which booleans stand alone and which `next`
-/// yields word by word.
+/// The best of `all` for `glXChooseVisual`'s list, whose words `next` yields. Booleans in the list
+/// have no value.
 pub fn choose_visual(all: &[Properties], mut next: impl FnMut() -> i32) -> Option<usize> {
     let mut wanted = Properties::unasked();
     wanted.set(DOUBLEBUFFER, 0);

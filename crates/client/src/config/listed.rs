@@ -1,15 +1,15 @@
 //! The configs and visuals of a screen as GLX programs see them.
 //!
-//! They are those that the X server lists, as far as the render server has their formats: so ids,
-//! visuals and choices are the same as with a driver on this machine. If the X server's list is
-//! unusable, the formats are listed, each tied to a visual.
+//! They are those that the X server lists, if the render server has their formats. So ids, visuals
+//! and choices are the same as with a local driver. If the X server's list is unusable, the
+//! server's formats are listed, each with a visual.
 
 use super::glx::attrib::*;
 use super::glx::{self, Properties};
 use super::{Format, VisualOf};
 use mgn_wire::hello::Color;
 
-/// A config, or a visual's. Its address is the program's `GLXFBConfig`.
+/// A config, or the properties of a visual. Its address is the program's `GLXFBConfig`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FbConfig {
     /// `GLX_FBCONFIG_ID`.
@@ -21,8 +21,8 @@ pub struct FbConfig {
     pub properties: Properties,
 }
 
-/// A screen. Visuals are described beside the configs, because the X server may say other things of
-/// them.
+/// A screen. Visuals have their own properties, because the X server may report other values for
+/// them than for configs.
 #[derive(Debug, Default)]
 pub struct Screen {
     pub number: i32,
@@ -36,14 +36,14 @@ impl Screen {
         self.visuals.iter().find(|c| c.visual == visual)
     }
 
-    /// The `GLX_FBCONFIG_ID` that the X server gives to windows and pixmaps of `visual`, which the
-    /// list of visuals does not say; 0 if no config has that visual.
+    /// The `GLX_FBCONFIG_ID` that the X server gives to windows and pixmaps of `visual`, which is
+    /// not in the list of visuals; 0 if no config has that visual.
     pub fn id_of_visual(&self, visual: u32) -> u32 {
         let config = self.configs.iter().find(|c| c.visual == visual);
         config.map_or(0, |c| c.id)
     }
 
-    /// From the X server's lists; `None` if nothing in them can be rendered.
+    /// The screen from the X server's lists; `None` if none of its formats can be rendered.
     pub fn told(
         number: i32,
         formats: &[Format],
@@ -57,7 +57,7 @@ impl Screen {
                 if p.get(FRAMEBUFFER_SRGB_CAPABLE) == 1 {
                     match format.with_srgb() {
                         Some(srgb) => format = srgb,
-                        // Visuals are to stay, and say what they are here.
+                        // A visual must not be left out, so it is listed without sRGB.
                         None => properties.set(FRAMEBUFFER_SRGB_CAPABLE, 0),
                     }
                 }
@@ -79,14 +79,14 @@ impl Screen {
         (!screen.configs.is_empty() && !screen.visuals.is_empty()).then_some(screen)
     }
 
-    /// From the formats: those with 8 bits a color, on windows of depth 24, and those with alpha
-    /// once more on depth 32.
+    /// The screen from the server's formats: formats with 8 bits per channel on windows of depth
+    /// 24, and formats with alpha again on depth 32.
     ///
-    /// `visuals` has the screen's default visual first, so that it goes to the config that most
-    /// programs want. Each config has a visual of its own, or where there are too few, shares
-    /// the last ones.
+    /// `visuals` begins with the screen's default visual, so that the config that most programs
+    /// want gets it. Each config has its own visual. If there are too few, the last ones are
+    /// shared.
     pub fn made(number: i32, formats: &[Format], visuals: &[VisualOf]) -> Screen {
-        /// The first `GLX_FBCONFIG_ID`, clear of anything an X visual is called.
+        /// The first `GLX_FBCONFIG_ID`, which is larger than any id of an X visual.
         const FIRST_ID: u32 = 0x4d00;
         let mut formats: Vec<Format> = formats
             .iter()
@@ -124,8 +124,8 @@ impl Screen {
     }
 }
 
-/// The format behind what the X server lists. Overlays and buffers that the render server lacks
-/// have none.
+/// The format for properties that the X server lists. None for overlays, and for buffers that the
+/// render server lacks.
 fn format_of(p: &Properties, formats: &[Format]) -> Option<Format> {
     let channels = [RED_SIZE, GREEN_SIZE, BLUE_SIZE, ALPHA_SIZE].map(|n| p.get(n));
     let render_type = p.get(RENDER_TYPE);
@@ -185,9 +185,9 @@ fn describe(format: &Format, id: u32, visual: u32) -> Properties {
     properties
 }
 
-/// The order in which visuals are listed. First come those that a program probably wants if it
-/// takes any: double buffered, with depth, stencil and alpha, not multisampled, without an
-/// accumulation buffer.
+/// The order in which visuals are listed. First come those that suit a program that accepts any:
+/// double buffered, with depth, stencil and alpha, not multisampled, without an accumulation
+/// buffer.
 fn by_preference(f: &Format) -> impl Ord {
     let lacks = [!f.double, f.depth == 0, f.stencil == 0, f.alpha == 0];
     (f.accum, f.samples, lacks)

@@ -20,7 +20,7 @@ pub struct Format {
     pub double: bool,
     /// Whether there is an accumulation buffer, of 16 bits a channel.
     pub accum: bool,
-    /// Whether the server also has it with an effect of GL_FRAMEBUFFER_SRGB.
+    /// Whether the server also has a variant on which GL_FRAMEBUFFER_SRGB has an effect.
     pub has_srgb: bool,
 }
 
@@ -43,14 +43,14 @@ impl Format {
         self.channels().iter().sum()
     }
 
-    /// The same, but that GL_FRAMEBUFFER_SRGB has an effect; `None` where the server has no such.
+    /// The variant on which GL_FRAMEBUFFER_SRGB has an effect; `None` if the server has none.
     pub fn with_srgb(self) -> Option<Format> {
         let id = self.id | hello::Config::SRGB;
         self.has_srgb.then_some(Format { id, ..self })
     }
 }
 
-/// One X visual of a screen, as far as configs care.
+/// The properties of an X visual that matter for configs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisualOf {
     pub id: u32,

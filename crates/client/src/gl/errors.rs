@@ -1,5 +1,5 @@
-//! glGetError, exactly: errors that the client finds travel in their place, and the answer is local
-//! when nothing that can fail is unacknowledged.
+//! Exact glGetError. Errors that the client finds are sent in their place in the stream. The answer
+//! is local if every command that may fail has been acknowledged.
 
 use super::debug::SENT;
 use crate::context::Context;
@@ -19,19 +19,19 @@ impl Context {
         self.after_command();
     }
 
-    /// Raises an error for a command that returns nothing of interest then.
+    /// Raises an error for a command whose return value does not matter then.
     #[cold]
     pub fn fail<T: Default>(&mut self, code: u32) -> T {
         self.set_error(code);
         T::default()
     }
 
-    /// A command that isn't allowed between glBegin and glEnd.
+    /// Raises the error of a command that is not allowed between glBegin and glEnd.
     #[cold]
     pub fn illegal_in_begin<T: Default>(&mut self) -> T {
         if self.gl.lists.is_open() && self.gl.in_begin() {
-            // A display list holds the error and raises it when it is called. Of any command that
-            // is wrong here, that is all that the driver puts into the list.
+            // A display list contains the error, and raises it when it is called. The driver puts
+            // nothing else into the list for any command that is wrong here.
             self.enc.gl_shade_model(gl::GL_SMOOTH);
             self.after_command();
         } else {
@@ -40,21 +40,21 @@ impl Context {
         T::default()
     }
 
-    /// Whether a command that display lists never hold is illegal because of a glBegin. Drivers
-    /// execute it at once while a list is compiled, also between a glBegin and a glEnd that the
-    /// list holds, since these are executed when the list ends.
+    /// Whether a command that display lists never contain is illegal because of a glBegin. While a
+    /// list is compiled, drivers execute such a command at once, also between a compiled glBegin
+    /// and glEnd, because these are executed when the list ends.
     #[inline(always)]
     pub fn is_illegal_now(&self) -> bool {
         self.gl.in_begin() && !self.gl.lists.is_open()
     }
 
-    /// Whether an error that is found here is left to the driver all the same: for its words, or
-    /// because a display list holds the command, and with it the error.
+    /// Whether an error that is found here is left to the driver nevertheless: for its message, or
+    /// because a display list is to contain the command, and with it the error.
     pub fn leaves_errors(&self) -> bool {
         self.gl.debug.is_heard() || self.gl.lists.is_open()
     }
 
-    /// Asks the server for the error that the program asks for; 0 without one.
+    /// Asks the server for the error that the program queries; 0 if there is none.
     pub fn ask_error(&mut self) -> u32 {
         if let (true, Some(session)) = (self.enc.doubt != 0, self.session) {
             session.stats.doubted(self.enc.doubt & !SENT);
@@ -71,15 +71,14 @@ impl Context {
         self.shown_error(code)
     }
 
-    /// Call this before the shadow's hook of a command. Earlier doubts are about commands that may
-    /// fail and have been sent.
+    /// Call this before the shadow executes a command. Returns the doubt about earlier commands.
     #[inline(always)]
     pub fn before_judged(&mut self) -> u16 {
         self.gl.state.take_doubt();
         self.enc.doubt
     }
 
-    /// Sends a command in which everything was checked that can be wrong with it.
+    /// Sends a command after a complete check for errors.
     #[inline(always)]
     pub fn send_infallible(&mut self, send: impl FnOnce(&mut Encoder)) {
         let before = self.enc.doubt;
@@ -87,9 +86,9 @@ impl Context {
         self.enc.doubt = before;
     }
 
-    /// A command has been sent that the shadow let pass, and what could fail `before` it can still.
-    /// It succeeds unless the shadow has doubts; of OpenGL ES 1 the shadow does not know which
-    /// commands it lacks.
+    /// Call this after a command that the shadow has accepted. The doubt from `before` remains. The
+    /// command itself succeeds, unless the shadow has doubts. In OpenGL ES 1, a command may be
+    /// missing, which the shadow does not know.
     #[inline(always)]
     pub fn judged(&mut self, before: u16) {
         if !self.gl.state.take_doubt() && !self.gl.is_es1() {
@@ -97,7 +96,7 @@ impl Context {
         }
     }
 
-    /// A round trip brought the context's error.
+    /// Records the context's error, which a round trip has returned.
     pub fn error_reported(&mut self, code: u32) {
         self.settle_known_success(code);
         self.enc.doubt = 0;
@@ -116,7 +115,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
             };
         }
         if cx.is_lost() {
-            // Every command has this error, and each is reported once.
+            // Every command raises this error, and each one is reported once.
             return match std::mem::take(&mut cx.enc.doubt) {
                 0 => gl::GL_NO_ERROR,
                 _ => gl::GL_CONTEXT_LOST,

@@ -5,8 +5,8 @@ use crate::current::context;
 use mgn_wire::sizes::image::map_values;
 use mgn_wire::{gl::*, ops};
 
-/// How many values `query` of an evaluator has. Costs a round trip for its control points; what is
-/// wrong with it shows when it is asked.
+/// The number of values of `query` of an evaluator. Costs a round trip for control points. If the
+/// query is invalid, the error is raised when it is sent.
 fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
     let dimensions = if (GL_MAP2_COLOR_4..=GL_MAP2_VERTEX_4).contains(&target) {
         2
@@ -61,7 +61,7 @@ macro_rules! map_queries {
                 cx.enc.$send(target, query, count);
                 let mut answer = cx.answer(ops::$op);
                 let values = answer.next_array(size_of::<$ty>());
-                // Mistakes are answered with nothing, whatever the size.
+                // An invalid query has an empty answer, whatever its size.
                 if !values.is_empty() {
                     cx.give_sized(values, size.max(0), v.cast());
                 }

@@ -1,4 +1,4 @@
-//! Commands that define and attach images, as far as the success of others depends on them.
+//! Commands that define and attach images, as far as the success of other commands depends on it.
 
 use crate::context::Context;
 use crate::shadow::framebuffers::Change;
@@ -6,7 +6,7 @@ use crate::shadow::known_success::SuccessKey;
 use crate::shadow::objects::class::Class;
 use mgn_wire::gl::*;
 
-/// A command has defined an image of what is bound to `target`.
+/// A command has defined an image of the texture or renderbuffer that is bound to `target`.
 pub fn defined(cx: &mut Context, target: u32) {
     let state = &cx.gl.state;
     let (class, name) = match target {
@@ -23,7 +23,7 @@ pub fn images_deleted(cx: &mut Context, class: Class, names: &[u32]) {
     }
 }
 
-/// A command has attached an image to the framebuffer that is bound to `target`.
+/// A command has attached an image to the framebuffer bound to `target`.
 pub fn attached(
     cx: &mut Context,
     target: u32,
@@ -41,7 +41,7 @@ pub fn attached(
     framebuffers.attached(framebuffer, attachment, command, image, since);
 }
 
-/// The framebuffer that is bound to a target.
+/// The framebuffer bound to a target.
 fn bound(cx: &Context, target: u32) -> Option<u32> {
     let binding = match target {
         GL_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER => GL_DRAW_FRAMEBUFFER_BINDING,
@@ -52,7 +52,7 @@ fn bound(cx: &Context, target: u32) -> Option<u32> {
 }
 
 impl Context {
-    /// Adds to a key all that is known of the framebuffer bound to a target.
+    /// Adds all known state of the framebuffer bound to a target to a key.
     pub(super) fn put_framebuffer(&self, target: u32, key: &mut SuccessKey) -> Option<()> {
         let name = bound(self, target)?;
         key.push(name);
@@ -62,7 +62,7 @@ impl Context {
                 GL_READ_FRAMEBUFFER => &self.read,
                 _ => &self.draw,
             };
-            // Without any, what is drawn to nothing fails.
+            // Without a surface, draws fail.
             key.push(surface.as_ref()?.id);
             return Some(());
         }

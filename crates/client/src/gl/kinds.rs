@@ -1,5 +1,5 @@
-//! Kinds of contexts: the properties beside the version that a program requests of a context affect
-//! some constants, its errors, and its behaviour when the server is lost.
+//! Kinds of contexts. The properties that a program requests in addition to the version affect some
+//! constants, the context's errors, and its behaviour when the server is lost.
 
 use crate::context::{flag, Context, Request};
 use crate::current::context;
@@ -10,9 +10,9 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 use mgn_wire::{lens, ops};
 
-/// A context's constants. The server's context is always one that has errors and is flushed. With
-/// offset tiling viewports may be larger than the driver's, up to `offset_max`. There are no binary
-/// formats but of binaries that are `accepted`.
+/// A context's constants. The server's context always has errors and is always flushed. With offset
+/// tiling, viewports may be larger than the driver's, up to `offset_max`. Only the formats of
+/// binaries that are `accepted` are listed.
 pub fn constants(
     mut info: ContextInfo,
     request: &Request,
@@ -60,7 +60,7 @@ pub fn constants(
     info
 }
 
-/// Keeps some of the formats in a list, and counts them.
+/// Removes formats from a list, and updates their number.
 fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl Fn(i64) -> bool) {
     let mut left = None;
     for (_, formats) in info.integers.iter_mut().filter(|(p, _)| *p == list) {
@@ -73,8 +73,8 @@ fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl
 }
 
 impl Context {
-    /// The format of program binaries that is sent to servers: one that no driver has if they do
-    /// not accept each other's.
+    /// The format of program binaries that is sent to servers. If the servers do not accept each
+    /// other's binaries, this is a format that no driver has.
     pub fn program_format(&self, format: u32) -> u32 {
         match self.session.map(|session| session.accepted) {
             Some(Accepted {
@@ -94,8 +94,8 @@ impl Context {
     }
 
     /// Whether no server answers: the server is lost, or the commands are discarded or recorded.
-    /// Queries and fences then count as complete, because a program that waits for them would
-    /// wait forever.
+    /// Queries and fences count as complete then, because a program that waits for them would wait
+    /// forever.
     pub fn is_deserted(&self) -> bool {
         self.session
             .is_some_and(|session| session.is_lost() || !session.is_answered())
@@ -106,7 +106,7 @@ impl Context {
         self.request.has(flag::LOSES) && self.session.is_some_and(|session| session.is_lost())
     }
 
-    /// An error as the program gets to see it.
+    /// The error code that the program sees.
     pub fn shown_error(&self, code: u32) -> u32 {
         if self.is_lost() {
             return GL_CONTEXT_LOST;
@@ -120,7 +120,7 @@ impl Context {
     fn reset_status(&mut self, op: u16) -> u32 {
         let status = self.answer(op).value();
         if self.is_lost() {
-            // It is not known which context caused it.
+            // It is not known which context caused the reset.
             return GL_UNKNOWN_CONTEXT_RESET;
         }
         status

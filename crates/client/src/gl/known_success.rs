@@ -1,10 +1,10 @@
-//! Commands that succeed because they have succeeded before.
+//! Commands that are known to succeed, because they have succeeded before.
 //!
-//! The key of a command is the command with all that its success depends on, as numbers. Once an
-//! answer has shown that every command up to it succeeded, the keys noted until then are known: the
-//! same command in the same circumstances succeeds again, and the same question has the same
-//! answer. Circumstances that are not followed one by one are covered by `Encoder::changes`, which
-//! counts the commands that may change them.
+//! The key of a command consists of the command and all state on which its success depends, as
+//! numbers. When an answer shows that every command up to it succeeded, the keys recorded so far
+//! are known. Then the same command succeeds again in the same state, and the same question has the
+//! same answer. State that is not tracked in detail is covered by `Encoder::changes`, which counts
+//! the commands that may change it.
 
 use crate::context::Context;
 use crate::shadow::framebuffers::Change;
@@ -20,24 +20,23 @@ use std::sync::Arc;
 pub enum Dependency {
     /// The program in use.
     Program,
-    /// The framebuffer that is drawn to.
+    /// The draw framebuffer.
     Drawing,
-    /// The framebuffer that is read from.
+    /// The read framebuffer.
     Reading,
-    /// The framebuffer that is bound to a target.
+    /// The framebuffer bound to a target.
     Target(u32),
-    /// The texture that is bound to a target, and that its image comes from the program's memory.
+    /// The texture bound to a target. Also that its image comes from the program's memory.
     Texture(u32),
-    /// The renderbuffer that is bound.
+    /// The bound renderbuffer.
     Renderbuffer,
-    /// An image that is attached.
+    /// An attached image.
     Image(Class, u32),
-    /// The program that is named.
+    /// The program that the command names.
     Named(u32),
-    /// The sampler object that is named: all alike.
+    /// The sampler object that the command names. All are treated alike.
     Sampler(u32),
-    /// State that is not followed: only commands that certainly succeed are known to leave it
-    /// alone.
+    /// State that is not tracked. Only commands that certainly succeed are known not to change it.
     Unfollowed,
 }
 
@@ -47,13 +46,12 @@ impl Context {
         if error == 0 {
             return self.gl.known_success.confirm_pending();
         }
-        // It is not known which one failed, nor whether the followed state is right.
+        // It is not known which command failed, nor whether the tracked state is right.
         self.gl.known_success.forget();
         self.enc.changes = self.enc.changes.wrapping_add(1);
     }
 
-    /// The key under which a command's success is noted; none if there is none, or it is not
-    /// needed.
+    /// The key of a command; none if there is no key, or if it is not needed.
     #[inline]
     pub fn success_key(&self, op: u16, arguments: &[u32], on: &[Dependency]) -> Option<SuccessKey> {
         match self.gl.known_success.is_wanted() {
@@ -70,13 +68,13 @@ impl Context {
             return false;
         }
         match op {
-            // Default framebuffers are complete where there is a surface.
+            // Default framebuffers are complete if there is a surface.
             ops::GL_CLEAR => {
                 arguments.iter().all(|mask| mask & !PLANES == 0)
                     && self.draw.is_some()
                     && self.gl.state.draws_to_default()
             }
-            // Ignored unless the program selects.
+            // Ignored outside of selection mode.
             ops::GL_LOAD_NAME | ops::GL_PUSH_NAME | ops::GL_POP_NAME => {
                 self.gl.is_compat() && !self.gl.render_modes.tells()
             }
@@ -84,7 +82,7 @@ impl Context {
         }
     }
 
-    /// The command with this key has been sent; the doubts there were `before` remain.
+    /// The command with this key has been sent. The doubt from `before` remains.
     #[inline]
     pub fn record_sent(&mut self, before: u16, key: Option<SuccessKey>) {
         let Some(key) = key else { return };
@@ -95,7 +93,7 @@ impl Context {
         }
     }
 
-    /// The same of a command that succeeds if all of these hold.
+    /// The same for a command that succeeds if all keys are known.
     pub fn record_all_sent(&mut self, before: u16, keys: Vec<SuccessKey>) {
         if self.gl.known_success.add_all_pending(keys) {
             self.enc.doubt = before;
@@ -107,21 +105,21 @@ impl Context {
         self.gl.known_success.answer(question.as_ref()?)
     }
 
-    /// The server has answered.
+    /// Stores the server's answer.
     pub fn learn_answer(&mut self, question: Option<SuccessKey>, answer: u32) {
         if let Some(question) = question.filter(|_| !self.gl.errors.is_reported()) {
             self.gl.known_success.learn_answer(question, answer);
         }
     }
 
-    /// A command and its circumstances; none if these are not all known.
+    /// The key of a command in its current state; none if that state is not fully known.
     pub fn circumstances(
         &self,
         op: u16,
         arguments: &[u32],
         on: &[Dependency],
     ) -> Option<SuccessKey> {
-        // A program that listens to messages wants each of them.
+        // A program that receives debug messages wants the message of each failure.
         if self.gl.in_begin()
             || self.gl.lists.is_open()
             || self.gl.debug.is_heard()
@@ -152,7 +150,7 @@ impl Context {
                 ]);
             }
             Dependency::Named(program) => {
-                // One that is deleted may end at any time.
+                // A deleted program may be destroyed at any time.
                 let relinked = self.gl.shared.notes.relinked.load(Ordering::Acquire);
                 let lives = self.gl.shared.programs().has_program(program);
                 key.extend(lives.then_some([program, relinked])?);
@@ -183,13 +181,14 @@ impl Context {
                 key.extend(self.gl.shared.images().renderbuffer(name));
             }
         }
-        // How many there are, so that lists of several lengths follow each other without doubt.
+        // The length comes first, so that keys with several lists are unambiguous.
         key[start] = (key.len() - start) as u32;
         Some(())
     }
 
-    /// An image changes by a command that is written but not sent. Until it is, other contexts of
-    /// the group may take for known what holds no more then, so that the change counts once more.
+    /// A command that changes an image has been written but not sent. Until it is sent, other
+    /// contexts of the share group may rely on outdated knowledge, so the change is counted again
+    /// then.
     pub fn image_changes(&mut self, change: Change) {
         self.gl.shared.images().apply(change);
         if self.has_company() {
@@ -197,7 +196,7 @@ impl Context {
         }
     }
 
-    /// The same of uniforms of a program, where other contexts use it.
+    /// The same for the uniforms of a program that other contexts use.
     pub fn integers_change(&mut self, program: u32) {
         self.gl.shared.programs().integers_told(program);
         if !self
@@ -210,13 +209,12 @@ impl Context {
         }
     }
 
-    /// Whether other contexts use the same objects.
+    /// Whether other contexts share this context's objects.
     pub fn has_company(&self) -> bool {
         Arc::strong_count(&self.gl.shared) > 1
     }
 
-    /// The written commands are on their way: what other contexts know from earlier no longer
-    /// holds.
+    /// The written commands have been sent: earlier knowledge of other contexts is no longer valid.
     pub fn publish_changes(&mut self) {
         if self.gl.known_success.published_changes != self.enc.changes {
             self.gl.known_success.published_changes = self.enc.changes;

@@ -1,10 +1,10 @@
-//! OpenGL's entry points: the work of each before its command is sent, or instead of that.
+//! OpenGL's entry points: the work of each one before its command is sent, or in place of it.
 //!
-//! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the
+//! Most entry points are generated (`generated/entries.rs`). The others are written by hand in the
 //! modules below, one for each subject. All of them work on the calling thread's context, which is
-//! never null: without a context they work on one that has no room and answers nothing.
+//! never null: without a context, they work on one that has no room and answers nothing.
 
-// Entry points have C's names and C's arguments: as there, pointers must hold what the command
+// Entry points have the names and the arguments of C. As in C, pointers must hold what the command
 // reads or writes.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 

@@ -1,14 +1,14 @@
-//! GL_CR_synchronization: the order in which several programs draw into one window, by barriers and
-//! semaphores in their streams.
+//! GL_CR_synchronization: barriers and semaphores in the streams, which define the order in which
+//! several programs draw into one window.
 //!
-//! The renderer in which a program waits does not continue with its stream, so the waiting command
-//! is the last one of its message. The program itself goes on, until it asks for something or has
-//! handed over as many frames as it may. Others may wait for each of these commands, so each is
-//! sent at once.
+//! While a program waits in a renderer, this renderer executes nothing more of its stream, so the
+//! waiting command is the last one of its message. The program itself continues, until it asks for
+//! something or has handed over as many frames as it may. Other programs may wait for each of these
+//! commands, so each is sent at once.
 //!
-//! On a wall, every renderer sees the same streams, but not at the same speed. Barriers have the
-//! same effect everywhere all the same. For a semaphore, the renderer of tile 0 decides which
-//! program is next: the client waits for its decision, and then tells the others.
+//! On a wall, every renderer executes the same streams, but not at the same speed. Barriers still
+//! have the same effect at all of them. For a semaphore, the renderer of tile 0 decides which
+//! program is next: the client waits for its decision, and then tells the other renderers.
 
 use crate::context::Context;
 use crate::current::context;
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
         let (mut answer, mut ticket) = (cx.answer(ops::MGN_TICKET), 0u64);
         // SAFETY: there is room for one.
         unsafe { answer.array(&mut ticket, 1) };
-        // There is none after an error.
+        // After an error there is no ticket.
         if ticket != 0 {
             cx.enc.mgn_pass(name, ticket);
             cx.flush();
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
     wait(|e| e.gl_semaphore_pcr(name), pass);
 }
 
-/// Sends a command that waits, and on a wall what is to follow it before any other that waits.
+/// Sends a waiting command. On a wall also sends what must follow before any other waiting command.
 fn wait(write: impl FnOnce(&mut Encoder), follow: impl FnOnce(&mut Context)) {
     // SAFETY: the only reference in use, to the thread's own context.
     let session = unsafe { context() }.session;

@@ -5,7 +5,7 @@ use mgn_wire::gl;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// A command that isn't carried: GL_INVALID_OPERATION and, the first time, a line in the log.
+/// A command that is not supported raises GL_INVALID_OPERATION. The first time, this is logged.
 #[cold]
 pub fn refused(name: &'static str) {
     static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Selection and feedback. Their output lies in the server's memory until glRenderMode fetches it.
+//! Selection and feedback. The results stay in the server's memory until glRenderMode fetches them.
 
 use crate::context::Context;
 use crate::current::context;
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn glFeedbackBuffer(size: i32, type_: u32, buffer: *mut f3
         }
         let modes = &mut cx.gl.render_modes;
         if buffer.is_null() && size > 0 {
-            // Mesa forgets the buffer that there was.
+            // Mesa drops the previous buffer.
             modes.feedback.words = 0;
             let type_ = modes.feedback_type;
             cx.enc.gl_feedback_buffer(0, type_);
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
 }
 
 /// # Safety
-/// The memory that the program gave for the mode that ends is still there.
+/// The program's memory for the mode that ends is still valid.
 unsafe fn change_mode(cx: &mut Context, mode: u32) -> i32 {
     let place = cx.gl.render_modes.place();
     let words = if place.start.is_null() {

@@ -1,7 +1,7 @@
-//! Gets of GL_ARB_robustness and OpenGL 4.5 that take the size of the program's room.
+//! Gets of GL_ARB_robustness and OpenGL 4.5 that take the size of the program's memory.
 //!
-//! Their results are requested as without a size: only the client knows how long they become in the
-//! program's memory.
+//! Their results are requested without a size: only the client knows how much of the program's
+//! memory they need.
 
 use crate::generated::entries;
 use crate::gl::images;

@@ -1,13 +1,14 @@
-//! The size of a program's room for an answer.
+//! The size of a program's memory for an answer.
 
 use crate::context::Context;
 use mgn_wire::gl::GL_INVALID_OPERATION;
 
 impl Context {
-    /// Hands an answer over to a program that has room for `size` bytes, or refuses to.
+    /// Copies an answer to a program's memory of `size` bytes, or raises an error if it does not
+    /// fit.
     ///
     /// # Safety
-    /// `to` is null or has that room.
+    /// `to` is null or has `size` bytes.
     pub unsafe fn give_sized(&mut self, answer: &[u8], size: i32, to: *mut u8) {
         if !fits(answer.len(), size) {
             self.set_error(GL_INVALID_OPERATION);
@@ -18,8 +19,8 @@ impl Context {
     }
 }
 
-/// Whether `bytes` bytes fit into memory of `size` bytes, as the program gives it. For Mesa, a
-/// negative size of pixels is no limit.
+/// Whether `bytes` bytes fit into memory of `size` bytes, as the program has passed it. Mesa treats
+/// a negative size of pixels as no limit.
 pub fn fits(bytes: usize, size: i32) -> bool {
     usize::try_from(size).map_or(true, |size| bytes <= size)
 }

@@ -50,14 +50,14 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     std::ptr::null()
 }
 
-/// One of the driver's strings, or null with the error that the driver raises.
+/// A string of the driver; null if the driver raises an error.
 fn indexed(cx: &mut Context, name: u32, index: u32) -> *const u8 {
     if let Some(known) = cx.gl.strings.indexed(name, index) {
         return known.as_ptr().cast();
     }
     cx.enc.mgn_get_stringi(name, index, 1 << 16);
     let said = cx.answer(ops::MGN_GET_STRINGI).next_array(1).to_vec();
-    // The answer ends with NUL; after an error there is none.
+    // The answer ends with NUL. After an error it is empty.
     match CString::from_vec_with_nul(said) {
         Ok(text) => {
             let known = cx.gl.strings.learn_indexed(name, index, text);

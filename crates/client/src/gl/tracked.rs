@@ -1,10 +1,10 @@
-//! Helpers by which generated entry points keep the shadow of the state.
+//! Helpers with which generated entry points update the shadow of the state.
 
 use mgn_state::GlError;
 
-/// The result of a hook of the shadow: nothing, or the error that OpenGL would raise.
+/// The result of a hook of the shadow: nothing, or the error that OpenGL raises.
 pub trait Tracked {
-    /// The error, if the command is to be refused.
+    /// The error, if the command must be refused.
     fn refusal(self) -> Option<u32>;
 }
 
@@ -34,13 +34,13 @@ pub unsafe fn values<'a, T>(ptr: *const T, n: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(ptr, n) }
 }
 
-/// Whether memory that the program points to is there, as far as that is worth a question: where it
-/// is large enough to have been given back to the system, or where the pointer is so low that it
-/// is an offset into a buffer object. A command that is in error may have a pointer to nowhere.
+/// Whether memory that the program points to is mapped. This is only checked if the memory is so
+/// large that it may have been returned to the system, or the pointer is so low that it is an
+/// offset into a buffer object. An invalid command may have an invalid pointer.
 pub fn can_be_read(address: usize, len: usize) -> bool {
-    /// The allocator hardly ever gives smaller memory back to the system.
+    /// The allocator hardly ever returns smaller memory to the system.
     const LARGE: usize = 4096;
-    /// No program has memory below this, unless the system's owner has allowed it.
+    /// No program has memory below this address, unless the administrator allows it.
     const LOWEST: usize = 1 << 16;
     (len < LARGE && address >= LOWEST) || mgn_sys::memory::is_mapped(address, len)
 }

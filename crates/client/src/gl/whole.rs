@@ -1,4 +1,4 @@
-//! Surfaces made whole: each renderer is given the tiles of all others before a command that needs
+//! Makes surfaces whole: each renderer gets the tiles of all others before a command that needs
 //! them.
 
 use crate::context::Context;
@@ -13,10 +13,10 @@ use mgn_wire::hello::plane;
 use mgn_wire::{gl, ops};
 use std::sync::atomic::Ordering;
 
-/// The region that lists read: any.
+/// The region that a list reads is not known, so all is assumed.
 const ALL: [i32; 4] = [0; 4];
 
-/// Where what offset tiling draws is not what one renderer would.
+/// Cases in which offset tiling draws something else than one renderer would.
 #[derive(Clone, Copy)]
 enum Inexact {
     Writes,
@@ -41,7 +41,7 @@ impl Inexact {
 }
 
 impl Context {
-    /// Before a command that needs a surface whole: makes it so.
+    /// Call this before a command that needs a whole surface: makes the surface whole.
     #[inline]
     pub fn make_whole(&mut self, what: WholePurpose) {
         if self.session.is_some_and(|s| s.wall().is_some()) {
@@ -49,7 +49,7 @@ impl Context {
         }
     }
 
-    /// Before display lists are called.
+    /// Call this before display lists are called.
     pub fn make_whole_for_lists(&mut self) {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
@@ -80,7 +80,7 @@ impl Context {
         self.need(WholePurpose::Drawing);
     }
 
-    /// The context draws to another surface.
+    /// Call this when the context draws to another surface.
     pub fn follow_wall(&mut self) {
         if self
             .session
@@ -91,8 +91,8 @@ impl Context {
         self.follow_counts();
     }
 
-    /// Other programs may have drawn into the shared window: the renderers have no longer what
-    /// this program has given them of each other's tiles.
+    /// Other programs may have drawn into the shared window. What the renderers got of each other's
+    /// tiles is outdated.
     pub fn others_have_drawn(&mut self) {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
@@ -106,8 +106,8 @@ impl Context {
         self.follow_wall();
     }
 
-    /// A query has begun or ended, or goes on with another surface or frame: makes the surface
-    /// whole if that is needed to count each of its pixels once.
+    /// A query has begun or ended, or continues with another surface or frame. Makes the surface
+    /// whole if each of its pixels would not be counted exactly once otherwise.
     pub fn follow_counts(&mut self) {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
@@ -124,8 +124,8 @@ impl Context {
         }
     }
 
-    /// Notes for the session whether this context's queries count whole surfaces: other contexts
-    /// may end their frames.
+    /// Records in the session whether this context's queries count whole surfaces, because other
+    /// contexts may end their frames.
     pub fn count_whole(&mut self, session: &Session, is_whole: bool) {
         let counting = &session.needs.counting;
         match (self.counts_whole, is_whole) {
@@ -136,20 +136,20 @@ impl Context {
         self.counts_whole = is_whole;
     }
 
-    /// Whether each pixel of the surface is drawn by one renderer.
+    /// Whether each pixel of the surface is drawn by exactly one renderer.
     fn draws_exactly(&self) -> bool {
         let areas = self.draw.as_ref().and_then(|surface| surface.areas());
         areas.is_none_or(|areas| areas.iter().all(Area::is_exact))
     }
 
-    /// A list was compiled that knows of scissor boxes.
+    /// A list with a command that uses scissor boxes was compiled.
     pub fn lists_scissor(&mut self) {
         if let Some(session) = self.session {
             session.needs.scissors.store(true, Ordering::Relaxed);
         }
     }
 
-    /// A program in assembly language is given to the driver as it is.
+    /// A program in assembly language is passed to the driver unchanged.
     pub fn heed_assembly(&self, target: u32, text: &[u8]) {
         let Some(session) = self.session.filter(|session| session.is_offset) else {
             return;
@@ -171,14 +171,14 @@ impl Context {
         }
     }
 
-    /// Shaders that are not text are given to the driver as they are.
+    /// Shaders that are not text are passed to the driver unchanged.
     pub fn heed_binaries(&self) {
         if self.session.is_some_and(|session| session.is_offset) {
             self.say_inexact(Inexact::Binaries);
         }
     }
 
-    /// Says once what offset tiling cannot do for the program.
+    /// Reports once what offset tiling cannot do for the program.
     fn say_inexact(&self, what: Inexact) {
         let Some(session) = self.session else { return };
         let bit = 1 << what as u32;
@@ -236,7 +236,7 @@ impl Context {
         }
     }
 
-    /// Gives every renderer what all of them have of a surface.
+    /// Sends every renderer the parts of a surface that the others have.
     fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
@@ -244,7 +244,7 @@ impl Context {
         self.enc.mgn_whole(surface.id, 1);
     }
 
-    /// Gives every renderer parts of a surface, and no more. For a shared window these are only the
+    /// Sends every renderer the given parts of a surface only. For a shared window, these are the
     /// parts that are read: other programs may be drawing to the rest, also at renderers of other
     /// tiles.
     fn exchange_parts(&mut self, surface: &Surface, parts: &[Part]) {
@@ -263,7 +263,8 @@ impl Context {
         let mut pixels = Vec::new();
         let mut given: Vec<i32> = Vec::new();
         for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
-            // Where one is lost, or the window has another size by now, all keep what they have.
+            // If a renderer is lost, or the window has another size by now, the renderers keep what
+            // they have.
             let Some(mut answer) = answer else { continue };
             let part = answer.next_array(1);
             if !part.is_empty() {
@@ -283,8 +284,8 @@ impl Context {
         }
     }
 
-    /// With offset tiling: lets the next command that reads a surface see the pixels that all
-    /// renderers have of a part of it.
+    /// With offset tiling: the next command that reads a surface sees the pixels of all renderers
+    /// in a part of it.
     fn lend(&mut self, surface: &Surface, areas: &[Area], part: [i32; 4]) {
         let (width, height) = surface.size();
         let all = parts(areas, part, height);

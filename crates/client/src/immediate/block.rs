@@ -1,10 +1,9 @@
-//! An attribute's value as one register's width.
+//! An attribute's value, stored in one register.
 //!
-//! A vertex is put together from values that were stored an instant ago. The processor hands a
-//! stored value to a load directly only if one store wrote all that the load reads (store-to-load
-//! forwarding); a load that spans two of them waits until both have reached the cache, a dozen
-//! cycles or more. So values are stored and loaded as whole blocks, whatever their number of
-//! components.
+//! A vertex is assembled from values that were stored an instant ago. The processor forwards a
+//! stored value to a load only if one store wrote all bytes of the load (store-to-load forwarding).
+//! A load that spans two stores waits until both have reached the cache, a dozen cycles or more. So
+//! values are stored and loaded as whole blocks, whatever their number of components.
 
 pub use arch::Block;
 
@@ -17,7 +16,7 @@ mod arch {
     pub struct Block(__m128);
 
     impl Block {
-        /// The values, and zeros.
+        /// A block of the values, filled up with zeros.
         #[inline(always)]
         pub fn new<const N: usize>(values: [f32; N]) -> Block {
             let [x, y, z, w] = super::padded(values);
@@ -37,7 +36,7 @@ mod arch {
     pub struct Block([f32; 4]);
 
     impl Block {
-        /// The values, and zeros.
+        /// A block of the values, filled up with zeros.
         #[inline(always)]
         pub fn new<const N: usize>(values: [f32; N]) -> Block {
             Block(super::padded(values))

@@ -3,7 +3,7 @@
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::put;
 
-/// Attributes, as the stream numbers them.
+/// The number of attributes in the stream's numbering.
 pub const ATTRIBUTES: usize = attr::COUNT as usize;
 
 /// Which attributes a vertex has, in the order in which they were first set; the position comes
@@ -11,12 +11,12 @@ pub const ATTRIBUTES: usize = attr::COUNT as usize;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     order: Vec<u8>,
-    /// Components by attribute, 0 for none. That of the position is 0 until the first vertex.
+    /// Components by attribute, 0 for none. The position has 0 until the first vertex.
     pub components: [u8; ATTRIBUTES],
 }
 
 impl Layout {
-    /// Attributes but the position, in order.
+    /// The attributes without the position, in order.
     pub fn attributes(&self) -> impl Iterator<Item = u8> + '_ {
         self.order.iter().copied()
     }
@@ -25,7 +25,7 @@ impl Layout {
         self.components[usize::from(attr::POSITION)]
     }
 
-    /// Adds an attribute, or widens it.
+    /// Adds an attribute to the layout, or widens it.
     pub fn set(&mut self, attribute: u8, components: u8) {
         if attribute != attr::POSITION && self.components[usize::from(attribute)] == 0 {
             self.order.push(attribute);
@@ -46,12 +46,12 @@ impl Layout {
         self.order.len() + 1
     }
 
-    /// Bytes of a run's record before its vertices.
+    /// Bytes of a run's record before the vertices.
     pub fn header_bytes(&self) -> usize {
         20 + (self.pairs() * 2).next_multiple_of(4)
     }
 
-    /// Writes all of the record before its vertices, except the first word.
+    /// Writes the record up to the vertices, except for the first word.
     ///
     /// # Safety
     /// `header_bytes` can be written at `at`.

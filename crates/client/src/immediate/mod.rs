@@ -1,7 +1,7 @@
 //! The run of vertices that is being collected between glBegin and glEnd.
 //!
-//! A run's layout holds the attributes that were set inside. Between glBegin and glEnd, attributes
-//! go to a template, and each glVertex appends one interleaved vertex of floats.
+//! A run's layout holds the attributes that were set since glBegin. They go to a template, and each
+//! glVertex appends one interleaved vertex of floats.
 
 pub mod block;
 pub mod layout;
@@ -16,42 +16,42 @@ use mgn_wire::gl;
 use sort::Sort;
 use weld::Welder;
 
-/// Whether the program is between glBegin and glEnd, and how its vertices travel.
+/// Whether the program is between glBegin and glEnd, and how the vertices are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     Outside,
-    /// Inside, collecting a run.
+    /// Between glBegin and glEnd; the vertices are collected in a run.
     Run,
-    /// Inside, call by call.
+    /// Between glBegin and glEnd; each call is sent as a command.
     Verbatim,
 }
 
-/// The mode of a primitive that a display list began.
+/// The mode of a primitive that was begun by a display list.
 pub const OF_A_LIST: u32 = u32::MAX;
 
 /// Values of every attribute of one vertex.
 pub type Vertex = [[f32; 4]; ATTRIBUTES];
 
-/// Fields that a vertex with a normal touches come first.
+/// The fields that a vertex with a normal uses come first.
 #[repr(C)]
 pub struct Immediate {
     /// Where the next vertex goes; never null.
     pub at: *mut u8,
-    /// `limit[n]`: the last place where a vertex with n position components may start; null if
-    /// such a one takes the slow path.
+    /// `limit[n]`: the last place where a vertex with n position components may start. Null if such
+    /// a vertex takes the slow path.
     pub limit: [*mut u8; 5],
     /// Bytes of a vertex.
     pub stride: usize,
-    /// Attributes before the position.
+    /// The number of attributes before the position.
     pub slots: usize,
-    /// Components of each attribute in the layout; 0 for none, and for all outside Begin/End.
+    /// The components of each attribute in the layout; 0 for none, and for all attributes outside
+    /// glBegin/glEnd.
     pub components: [u8; ATTRIBUTES],
-    /// Where in the template each attribute lies.
+    /// The slot of each attribute in the template.
     pub slot: [u8; ATTRIBUTES],
     /// Bytes of the attribute in each slot.
     pub slot_bytes: [u8; ATTRIBUTES],
-    /// The attributes before the position as the next vertex will have them, in the order of the
-    /// layout.
+    /// The attributes of the next vertex, without the position, in the order of the layout.
     pub template: [Block; ATTRIBUTES],
     pub phase: Phase,
     pub mode: u32,
@@ -59,30 +59,30 @@ pub struct Immediate {
     /// The run's record, and its first vertex behind the record's header.
     pub record: *mut u8,
     pub start: *mut u8,
-    /// The end of the chunk. The encoder doesn't see it inside Begin/End, so that it refuses other
-    /// commands.
+    /// The end of the chunk. It is hidden from the encoder between glBegin and glEnd, so that the
+    /// encoder refuses other commands.
     pub chunk_end: *mut u8,
     /// A part of this primitive has been sent.
     pub was_cut: bool,
-    /// The first vertex of a loop that was cut, which closes it in the end.
+    /// The first vertex of a line loop that was cut. It is repeated at the end to close the loop.
     pub loop_first: Option<Box<Vertex>>,
-    /// The encoder's place if the last run may be taken up again, because nothing follows it.
+    /// The encoder's place at which the last run may be continued, because nothing follows it.
     pub reopen_at: *mut u8,
     pub welder: Welder,
     pub sort: Sort,
-    /// Room behind the vertices for what sorting finds out.
+    /// Room after the vertices for the result of sorting.
     pub sort_room: usize,
-    /// How long the connection had made us wait when the last run was closed.
+    /// How long the connection had made us wait in total when the last run was closed.
     pub waited: u64,
     pub pending_error: Option<u32>,
-    /// A display list is being compiled: everything travels call by call.
+    /// A display list is being compiled: each call is sent as a command.
     pub compiling: bool,
-    /// The context has immediate mode.
+    /// Whether the context has immediate mode.
     pub is_there: bool,
 }
 
 impl Immediate {
-    /// For a context that has immediate mode, or for one that has not.
+    /// The state of a new context. `is_there` says whether the context has immediate mode.
     pub fn new(is_there: bool) -> Immediate {
         let null = std::ptr::null_mut();
         Immediate {
@@ -119,21 +119,21 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
-    /// The written commands have been sent: the last run cannot be continued, even if other
-    /// commands come to lie at the same place.
+    /// The written commands have been sent: the last run cannot be continued, even if later
+    /// commands are written at the same place.
     #[inline]
     pub fn sent(&mut self) {
         self.reopen_at = std::ptr::null_mut();
     }
 
-    /// Whether the program may be between glBegin and glEnd and is not, and no list is being
-    /// compiled.
+    /// Whether the program may call glBegin now: it is not between glBegin and glEnd, and compiles
+    /// no list.
     #[inline(always)]
     pub fn is_plainly_outside(&self) -> bool {
         self.phase == Phase::Outside && !self.compiling && self.is_there
     }
 
-    /// A display list left the program between glBegin and glEnd, or took it out.
+    /// Executing a display list has begun a primitive (`inside`) or ended one.
     pub fn be(&mut self, inside: bool) {
         self.mode = OF_A_LIST;
         self.phase = if inside {
@@ -151,7 +151,7 @@ impl Immediate {
         self.phase == Phase::Run
     }
 
-    /// Vertices in the run.
+    /// The number of vertices in the run.
     #[inline]
     pub fn count(&self) -> usize {
         match self.stride {
@@ -160,7 +160,7 @@ impl Immediate {
         }
     }
 
-    /// The mode in which the run is drawn: a loop that was cut goes on as a strip.
+    /// The mode in which the run is drawn: a line loop that was cut continues as a strip.
     #[inline]
     pub fn drawn_mode(&self) -> u32 {
         if self.loop_first.is_some() {
@@ -170,7 +170,7 @@ impl Immediate {
         }
     }
 
-    /// Lays the empty run out again behind `record`.
+    /// Sets the empty run up again, after `record`.
     #[inline]
     pub fn lay_out(&mut self, current: &Current) {
         (self.slots, self.slot_bytes[0]) = (0, 0);
@@ -194,14 +194,14 @@ impl Immediate {
         self.limit = [std::ptr::null_mut(); 5];
         let position = usize::from(self.layout.position());
         if position > 0 {
-            // Behind the last vertex there is room for one that closes a loop and one that trails,
-            // for the lengths of indices and tiles, and for tiles.
+            // Room after the last vertex: for a vertex that closes a loop, a trailing one, the
+            // lengths of indices and tiles, and the tiles.
             let behind = 3 * self.stride + Block::BYTES + 8 + self.sort_room;
             self.limit[position] = self.chunk_end.wrapping_sub(behind);
         }
     }
 
-    /// Takes the template's values over as current ones.
+    /// Makes the template's values the current ones.
     #[inline]
     pub fn keep_values(&self, current: &mut Current) {
         for (slot, a) in self.layout.attributes().enumerate() {
@@ -212,7 +212,8 @@ impl Immediate {
         }
     }
 
-    /// The run's vertex `index` with every attribute: those that it lacks had their current values.
+    /// The run's vertex `index` with all attributes. Those that are not in the layout have their
+    /// current values.
     #[inline]
     pub fn vertex(&self, index: usize, current: &Current) -> Vertex {
         let mut vertex = current.values;
@@ -232,7 +233,7 @@ impl Immediate {
         vertex
     }
 
-    /// Appends a vertex with every attribute given.
+    /// Appends a vertex, of which every attribute is given.
     #[inline]
     pub fn append_vertex(&mut self, vertex: &Vertex) {
         let mut at = self.at.cast::<f32>();
@@ -257,13 +258,13 @@ impl Immediate {
         unsafe {
             let mut to = at;
             let mut copy = |slot: usize| {
-                // A block may be wider than its attribute; what follows overwrites the rest.
+                // A block may be wider than its attribute. The next write overwrites the rest.
                 to.cast::<Block>()
                     .write_unaligned(*self.template.get_unchecked(slot));
                 to = to.add(usize::from(*self.slot_bytes.get_unchecked(slot)));
             };
-            // Without attributes, the first slot has no bytes. Vertices with one, as many have, are
-            // spared the loop.
+            // Without attributes, the first slot has zero bytes. Vertices with one attribute, which
+            // are common, skip the loop.
             copy(0);
             if self.slots > 1 {
                 (1..self.slots).for_each(copy);
@@ -276,7 +277,7 @@ impl Immediate {
         self.at = at.wrapping_add(self.stride);
     }
 
-    /// Appends a vertex that isn't drawn if attributes changed after the last one.
+    /// Appends a trailing vertex, which is not drawn, if attributes changed after the last vertex.
     #[inline]
     pub fn append_trailing(&mut self) -> bool {
         let mut last = self.at.wrapping_sub(self.stride);

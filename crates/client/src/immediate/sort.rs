@@ -1,5 +1,5 @@
-//! Which tiles of a wall each part of a run touches. A run is taken in blocks of [`BLOCK`]
-//! vertices.
+//! Finds the tiles of a wall that each part of a run touches. A run is divided into blocks of
+//! [`BLOCK`] vertices.
 
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::draws::RUN_BLOCK as BLOCK;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// The sorted part of the open run.
 pub struct Sort {
     pub sorter: Option<(Key, Sorter)>,
-    /// Tiles of the blocks that are complete.
+    /// The tiles of each complete block.
     blocks: Vec<u64>,
-    /// Bounds of the one that is not, and the vertex up to which they reach.
+    /// The bounds of the incomplete block, and the end of the vertices that they include.
     open: Bounds,
     seen: usize,
 }
 
-/// The state that a sorter depends on.
+/// The state that a sorter was made for.
 #[derive(PartialEq)]
 pub struct Key {
     pub transform: u32,
@@ -26,7 +26,7 @@ pub struct Key {
     pub height: u32,
 }
 
-/// Vertices as they lie in memory.
+/// Vertices in memory.
 #[derive(Clone, Copy)]
 pub struct Positions {
     pub first: *const u8,
@@ -45,9 +45,9 @@ impl Default for Sort {
     }
 }
 
-/// Bytes of masks that a run of `run_bytes` bytes may need.
+/// The most bytes of masks that a run of `run_bytes` bytes may need.
 pub fn room(run_bytes: usize) -> usize {
-    // A vertex has two components at least.
+    // A vertex has at least two components.
     8 * (run_bytes / (8 * BLOCK) + 2)
 }
 
@@ -59,8 +59,9 @@ impl Sort {
         self.seen = 0;
     }
 
-    /// Looks at the first `count` vertices, but not at those that were looked at before. `overlap`
-    /// vertices of a block belong to the next one, too; without a number all are one block.
+    /// Adds the first `count` vertices to the bounds, without those that were added before.
+    /// `overlap` vertices of a block belong to the next one, too. If it is none, all vertices are
+    /// one block.
     ///
     /// # Safety
     /// The vertices lie there, and behind the last one two more numbers can be read.
@@ -73,7 +74,7 @@ impl Sort {
             let end = overlap.map_or(usize::MAX, |overlap| first + BLOCK + overlap);
             let read = |n: usize| {
                 let vertex = at.first.wrapping_add(n * at.stride).cast::<[f32; 4]>();
-                // SAFETY: the caller's promise. The bytes behind the position have no meaning.
+                // SAFETY: the caller's promise. The bytes after the position are ignored.
                 let [x, y, z, w] = unsafe { vertex.read_unaligned() };
                 [x, y, if at.components == 2 { 0. } else { z }, w]
             };
@@ -94,8 +95,8 @@ impl Sort {
         }
     }
 
-    /// Writes the tiles of each block of a run to `to`, and says how many bytes that took: none if
-    /// every renderer draws all.
+    /// Writes the tiles of each block of a run to `to`, and returns the number of bytes: 0 if every
+    /// renderer draws the whole run.
     ///
     /// # Safety
     /// The vertices lie there, behind the last one two more numbers can be read, and `to` has room
@@ -121,7 +122,7 @@ impl Sort {
     }
 }
 
-/// The parts that the tiles draw of a surface that is `height` high.
+/// The rectangles of the tiles in a surface that is `height` high.
 pub fn drawn(areas: &[Area], height: u32) -> Vec<[i32; 4]> {
     let drawn = areas.iter().map(|area| area.drawn.upwards(height));
     drawn.collect()

@@ -1,14 +1,14 @@
 //! Welding: vertices that a run repeats are sent once, with indices in their order.
 //!
-//! A program that draws a smooth mesh triangle by triangle gives most vertices six times. Sending
-//! and shading each once spares the transport two thirds of the bytes and the server most of its
-//! work, but looking for them costs the program's thread about as much again as collecting the run.
-//! So it is done where the time is: a run is welded if the connection made us wait since the last
-//! one, which means that the server is behind.
+//! A program that draws a smooth mesh triangle by triangle passes most vertices six times. Sending
+//! and shading each vertex once saves the transport two thirds of the bytes, and the server most of
+//! its work. But the search costs the program's thread about as much again as collecting the run.
+//! So a run is only welded if the connection made us wait since the last run: then the server is
+//! behind, and this thread has the time.
 
-/// The table of places has 2^BITS entries.
+/// The hash table has 2^BITS entries.
 const BITS: u32 = 13;
-/// Vertices that are tried before a whole run is welded.
+/// The number of vertices that are tried before the whole run is welded.
 const SAMPLE: usize = 256;
 /// The number of runs that are not welded after one whose vertices do not repeat.
 const REST: u32 = 15;
@@ -17,12 +17,12 @@ const RUN_MAX: usize = 1 << 16;
 
 /// Memory for welding, which is kept from run to run.
 pub struct Welder {
-    /// By hash, where a vertex like that was last put. Only a hint: what it says about the last
-    /// run is still here.
+    /// By hash, the place of the last vertex with this hash. Only a hint: entries of earlier runs
+    /// are still there.
     places: Box<[u16; 1 << BITS]>,
     indices: Vec<u16>,
     sample: Vec<u32>,
-    /// Runs to leave alone.
+    /// The number of next runs that are not welded.
     rest: u32,
 }
 
@@ -36,17 +36,17 @@ impl Welder {
         }
     }
 
-    /// The order of the vertices, after `weld`.
+    /// The indices of the vertices, after `weld`.
     pub fn indices(&self) -> &[u16] {
         &self.indices
     }
 
-    /// Moves vertices of `words` words so that each is there once, in the order of their first
-    /// appearance, and returns how many are left. `None`, and nothing changed, if that with the
-    /// indices would not be shorter.
+    /// Removes repeated vertices, of `words` words each. The others stay in the order of their
+    /// first appearance. Returns how many are left. Returns `None`, and changes nothing, if the
+    /// result with its indices would not be shorter.
     ///
     /// # Safety
-    /// `count` vertices lie at `vertices`, aligned for words, and belong to the caller.
+    /// `count` vertices lie at `vertices`, are aligned for words, and belong to the caller.
     pub unsafe fn weld(&mut self, vertices: *mut u32, words: usize, count: usize) -> Option<usize> {
         if count > RUN_MAX {
             return None;
@@ -69,14 +69,14 @@ impl Welder {
         }
         // SAFETY: the caller's promise.
         let left = unsafe { self.compact(vertices, words, count) }?;
-        // The length of the indices, and their padding.
+        // The indices need their length and padding, too.
         if left * words + 2 + count.div_ceil(2) <= count * words {
             return Some(left);
         }
         for i in (0..count).rev() {
             let from = usize::from(self.indices[i]);
-            // SAFETY: a vertex's only copy is never behind its places, and going backwards those
-            // before it are still as they were.
+            // SAFETY: the only copy of a vertex never lies after the places that it is copied to.
+            // Going backwards, the vertices before these places are still unchanged.
             unsafe {
                 vertices
                     .add(from * words)
@@ -86,7 +86,7 @@ impl Welder {
         None
     }
 
-    /// Moves the vertices in any case; `None` for sizes that no layout has.
+    /// Removes repeated vertices in any case. Returns `None` for sizes that no layout has.
     ///
     /// # Safety
     /// As `weld`.
@@ -106,9 +106,9 @@ impl Welder {
     }
 }
 
-/// Welds as many vertices of `N` words as there are indices, which it sets. There are no branches,
-/// because nothing tells whether the next vertex is an old one; and where an old one would lie is
-/// found without `left`, so that looking at it waits for no other vertex.
+/// Welds as many vertices of `N` words as there are indices, and sets the indices. There are no
+/// branches, because nobody can predict whether the next vertex is a repeated one. The place of the
+/// candidate does not depend on `left`, so that the comparison waits for no other vertex.
 ///
 /// # Safety
 /// That number of vertices lies at `vertices`.
@@ -126,13 +126,13 @@ unsafe fn compact<const N: usize>(
             let place_was = usize::from(*place);
             let candidate = place_was.min(i);
             let (new, old) = (vertices.add(left * N), vertices.add(candidate * N));
-            // All ones where the vertex is new: beyond what is left lies nothing that could be
-            // meant.
+            // All ones if the place is not below `left`: no vertex of this run is there, so this
+            // one is new.
             let unknown = ((left as i64 - 1 - place_was as i64) >> 63) as usize;
             let other = all_ones_unless_zero(difference::<N>(vertex, old));
             let is_new = opaque(unknown | other);
             let at = left & is_new | candidate & !is_new;
-            // Overwritten by the next new one if this one is old.
+            // If this vertex is a repeated one, the next new one overwrites it.
             new.cast::<[u32; N]>()
                 .write(vertex.cast::<[u32; N]>().read());
             *place = at as u16;
@@ -163,13 +163,13 @@ unsafe fn hash<const N: usize>(vertex: *const u32) -> usize {
     (sum >> (64 - BITS)) as usize
 }
 
-/// The value itself, of which the compiler then knows nothing that it could branch on.
+/// The value itself, but the compiler does not know it, so it cannot branch on it.
 #[inline(always)]
 fn opaque(value: usize) -> usize {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     {
         let mut value = value;
-        // SAFETY: a comment does nothing.
+        // SAFETY: an assembly comment does nothing.
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
         }
@@ -179,16 +179,16 @@ fn opaque(value: usize) -> usize {
     value
 }
 
-/// A mask, made without a comparison that could become a branch.
+/// A mask that is computed without a comparison, which could become a branch.
 #[inline(always)]
 fn all_ones_unless_zero(difference: u64) -> usize {
     (((difference | difference.wrapping_neg()) as i64) >> 63) as usize
 }
 
-/// 0 if the vertices are the same to the bit.
+/// 0 if the vertices are identical, bit for bit.
 ///
 /// # Safety
-/// At either place lies a vertex of `N` words.
+/// A vertex of `N` words lies at each place.
 #[inline(always)]
 unsafe fn difference<const N: usize>(a: *const u32, b: *const u32) -> u64 {
     let mut difference = 0;
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use mgn_fuzzing::Random;
 
-    /// Vertices of `words` words, number `i` of `kinds` kinds by a fixed pseudo-random order.
+    /// Vertices of `words` words each. They are of `kinds` kinds, in a fixed pseudo-random order.
     fn vertices(words: usize, count: usize, kinds: u32) -> Vec<u32> {
         let mut random = Random::new(1);
         let mut all = Vec::new();
@@ -225,7 +225,7 @@ mod tests {
     fn what_is_welded_spells_what_was() {
         for words in 2..=16 {
             let cases = [(3, 1), (300, 7), (5000, 900), (5000, 3)];
-            // Miri takes a thousand times as long.
+            // Under Miri this takes a thousand times as long.
             for &(count, kinds) in &cases[..if cfg!(miri) { 2 } else { 4 }] {
                 let before = vertices(words, count, kinds);
                 let mut after = before.clone();
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(unsafe { welder.weld(same.as_mut_ptr(), 6, 1000) }, Some(1));
     }
 
-    /// The first vertices repeat and the others do not, so that indices would only be added.
+    /// The first vertices repeat, the others do not: indices would only make the run longer.
     #[test]
     #[cfg_attr(miri, ignore = "takes too long")]
     fn a_bad_sample_is_undone() {

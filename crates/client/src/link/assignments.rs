@@ -1,5 +1,5 @@
-//! The connection to the `mgn run` that started the program, over which this process says which
-//! renderers are lost and learns which servers replace them.
+//! The connection to the `mgn run` that started the program. Over it, this process reports lost
+//! renderers and learns which servers replace them.
 
 use crate::options::{servers, Server};
 use crate::signals::Signals;
@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long `mgn run` may take to accept a connection.
+/// How long to wait for `mgn run` to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The servers that draw tiles in place of those that the program began with.
+/// The servers that replace those that the program began with.
 #[derive(Default)]
 pub struct Assignments {
     to_run: Option<Sender>,
@@ -30,7 +30,7 @@ struct State {
     is_over: bool,
 }
 
-/// The end of a wait.
+/// The result of a wait.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Another server is to draw the tile.
@@ -41,8 +41,8 @@ pub enum Wait {
 }
 
 impl Assignments {
-    /// Connects to `mgn run`, if it can replace servers. Without the connection, the program still
-    /// tries the servers that it began with.
+    /// Connects to `mgn run`, if it can replace servers. Without the connection, the program only
+    /// retries the servers that it began with.
     pub fn connect(run_dir: Option<&Path>) -> Assignments {
         let mut assignments = Assignments::default();
         let Some(socket) = run_dir.map(|folder| folder.join(SOCKET)) else {
@@ -71,10 +71,10 @@ impl Assignments {
         assignments
     }
 
-    /// Starts the thread that receives further assignments, if there may be any.
+    /// Starts the thread that receives further assignments, if there is a connection.
     ///
     /// # Errors
-    /// One sentence, if there can be no thread.
+    /// One sentence, if the thread cannot be started.
     pub fn follow(&'static self) -> Result<(), String> {
         let from_run = self.from_run.lock();
         let receiver = from_run.unwrap_or_else(PoisonError::into_inner).take();
@@ -125,13 +125,13 @@ impl Assignments {
         }
     }
 
-    /// The server that is to draw a tile, if it has changed since the program began.
+    /// The server that is to draw a tile, if it was reassigned since the program began.
     pub fn server(&self, tile: usize) -> Option<Server> {
         self.state().servers.get(&tile).cloned()
     }
 
-    /// Waits until another server than `known` is to draw the tile, until a time, or until the
-    /// session is over.
+    /// Waits until a server other than `known` is assigned to the tile, but not beyond `until` or
+    /// the end of the session.
     pub fn wait(&self, tile: usize, known: Option<&Server>, until: Instant) -> Wait {
         let mut state = self.state();
         loop {
@@ -151,23 +151,23 @@ impl Assignments {
         }
     }
 
-    /// The session is over: nothing waits any longer.
+    /// Ends the session: all waits end.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
     }
 
-    /// A tile has no renderer.
+    /// Reports that a tile has no renderer.
     pub fn say_lost(&self, tile: usize) {
         self.say(&FromProgram::Lost { tile: tile as u32 });
     }
 
-    /// A tile needs no other renderer any longer.
+    /// Reports that a tile needs no replacement any longer.
     pub fn say_settled(&self, tile: usize) {
         self.say(&FromProgram::Settled { tile: tile as u32 });
     }
 
-    /// A server cannot draw a tile.
+    /// Reports that a server cannot draw a tile.
     pub fn say_unfit(&self, tile: usize, server: &Server) {
         self.say(&FromProgram::Unfit {
             tile: tile as u32,
@@ -175,7 +175,7 @@ impl Assignments {
         });
     }
 
-    /// What is known of the display of a genlocked tile.
+    /// Reports the phase of the display of a genlocked tile.
     pub fn say_phase(&self, tile: usize, Phase { error, late }: Phase) {
         self.say(&FromProgram::Phase {
             tile: tile as u32,

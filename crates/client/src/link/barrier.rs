@@ -1,26 +1,26 @@
-//! The swap barrier: frames are shown one after the other, each when all servers have shown the one
-//! before.
+//! The swap barrier: frames are shown one after the other, each when all servers have shown the
+//! frame before.
 
 use mgn_wire::frames::Release;
 use std::collections::VecDeque;
 
-/// Complete frames, in their order, with their parts. The caller takes the next step out of it.
+/// Complete frames, in order, with their parts. The caller fetches and performs the next step.
 pub struct Barrier<P> {
     frames: VecDeque<Waiting<P>>,
 }
 
 struct Waiting<P> {
     frame: Release,
-    /// By tile, whether its server has yet to show it.
+    /// By tile, whether its server still has to show the frame.
     by: Vec<bool>,
-    /// Until it is shown.
+    /// None once the frame has been shown.
     parts: Option<P>,
 }
 
 /// What the caller must do.
 #[derive(Debug, PartialEq)]
 pub enum Step<P> {
-    /// The frame must be shown, also by the servers of these tiles.
+    /// The frame must be shown, and the servers of these tiles must show it, too.
     Show(Release, Vec<bool>, P),
     /// It has been shown everywhere.
     Finish(Release),
@@ -63,14 +63,14 @@ impl<P> Barrier<P> {
         first.is_some_and(|first| first.parts.is_some() && first.by.contains(&true))
     }
 
-    /// The server of `tile` says that it has shown a frame. Returns whether it was to do so.
+    /// The server of `tile` reports that it has shown a frame. Returns whether it was told to.
     pub fn shown(&mut self, tile: usize, frame: Release) -> bool {
         let first = self.frames.front_mut();
         let first = first.filter(|first| first.parts.is_none() && first.frame == frame);
         first.is_some_and(|first| std::mem::take(&mut first.by[tile]))
     }
 
-    /// The server of `tile` is lost, and with it what it was to show.
+    /// The server of `tile` is lost: no frame waits for it any more.
     pub fn lose(&mut self, tile: usize) {
         self.frames.iter_mut().for_each(|f| f.by[tile] = false);
     }
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(barrier.next(), Some(Step::Finish(frame(1))));
         assert_eq!(barrier.next(), show(2, [true, false, false]));
         assert_eq!(barrier.next(), None);
-        // Its successor has the next that is complete.
+        // The tile's next server shows the next frame that is complete.
         barrier.add(frame(4), vec![true, true, false], ());
         assert!(barrier.shown(0, frame(2)));
         assert_eq!(barrier.next(), Some(Step::Finish(frame(2))));

@@ -1,4 +1,4 @@
-//! How the process's session begins.
+//! Begins the process's session.
 
 use crate::exit;
 use crate::link::assignments::Assignments;
@@ -9,13 +9,13 @@ use crate::link::session::{self, Session};
 use crate::log::line;
 use crate::options::{self, Options};
 
-/// The exit status of a program whose session could not begin: that of `mgn run` for a program that
-/// could not be started.
+/// The exit status of a program whose session could not begin. `mgn run` uses the same for a
+/// program that it could not start.
 const NOT_BEGUN: i32 = 125;
 
-/// The process's session, which the first call begins. If that fails, it is said on the terminal
-/// and the program ends: what it would say itself, of visuals or displays, would mislead. `None`
-/// for a program that is to go on without its server.
+/// The process's session. The first call begins it. If that fails, the reason is printed and the
+/// program ends, because its own messages about visuals or displays would mislead. `None` for a
+/// program that is to continue without its server.
 pub fn session() -> Option<&'static Session> {
     *session::slot().get_or_init(|| match begin() {
         Ok(session) => Some(session),

@@ -1,9 +1,9 @@
-//! The pictures of several programs become one, at each swap (sort-last).
+//! Composites the pictures of several programs into one at each swap (sort-last).
 //!
 //! The programs are the ranks of a job, and composite in the order of their swaps: the n-th
-//! pictures of all become the n-th of rank 0, which shows it. Before each, the others tell rank 0
-//! what they have, so that pictures of different sizes are an error and never mixed. A rank that
-//! leaves tells the others why.
+//! pictures of all ranks become the n-th picture of rank 0, which shows it. Before each picture,
+//! the other ranks send rank 0 its properties, so that pictures of different sizes are an error and
+//! never mixed. A rank that leaves tells the others why.
 
 use crate::link::job;
 use crate::link::surface::{Kind, Surface};
@@ -20,29 +20,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The job here, beside the programs' own.
+/// The suffix of the name of this job.
 const OF_PICTURES: &str = ".pictures";
 const PORTS_APART: u16 = 1024;
 
-/// The upper byte of the tags of messages beside those of the group.
+/// The upper byte of the tags of our messages, which differ from those of the group.
 const TAG: u64 = 0x48 << 56;
-/// The picture that a rank has to composite.
+/// Announces the picture that a rank composites next.
 const HEAD: u64 = TAG | 1;
 /// A rank leaves.
 const FAREWELL: u64 = TAG | 2;
 
-/// How long a farewell may take that explains what has happened.
+/// How long to wait for a farewell that explains what has happened.
 const FAREWELL_TIMEOUT: Duration = Duration::from_millis(500);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// This program as one of those that composite.
+/// This program as a rank that composites.
 pub struct Composite {
     member: Member,
     recipe: Recipe,
     patience: Duration,
-    /// Whether the launcher says which rank was lost, so that the others need not.
+    /// Whether the launcher reports lost ranks, so that the other ranks need not.
     is_supervised: bool,
-    /// To each other rank, once there are links.
+    /// The links to the other ranks, once there are any.
     links: Mutex<Vec<(usize, LinkId)>>,
     has_left: AtomicBool,
     compositing: Mutex<Compositing>,
@@ -89,17 +89,17 @@ impl Composite {
         }
     }
 
-    /// Tells the others why there will be no more pictures from here, and whether the user has been
-    /// told. If not, the launcher may know a better reason.
+    /// Tells the others why no more pictures will come from this rank, and whether the user has
+    /// been told. If not, the launcher may know a better reason.
     pub fn fail(&self, why: &str, is_told: bool) {
         let kind = if is_told { 1 } else { 2 };
         self.say_farewell(&[&[kind], why.as_bytes()].concat());
     }
 
-    /// Tells the others that no more pictures come from here, and leaves the job.
+    /// Tells the others that no more pictures come from this rank, and leaves the job.
     pub fn leave(&self) {
-        // Others may still read the last picture, which dropping the group waits for. If a thread
-        // composites now, the group stays: that thread gets an error when the links close.
+        // Others may still read the last picture, and dropping the group waits for them. If a
+        // thread composites now, the group stays: that thread gets an error when the links close.
         if let Ok(mut compositing) = self.compositing.try_lock() {
             compositing.is_over = true;
             compositing.group = None;
@@ -132,7 +132,7 @@ impl Composite {
         links.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A farewell of any rank, if one comes within `time`. It is taken only once.
+    /// A farewell of any rank, if one comes within `time`. Each farewell is returned only once.
     fn farewell(&self, time: Duration) -> Option<Farewell> {
         let deadline = Instant::now() + time;
         loop {
@@ -158,7 +158,7 @@ impl Composite {
 
 struct Farewell {
     rank: usize,
-    /// None: the program has ended.
+    /// None if the program has ended.
     why: Option<String>,
     /// Whether the user has been told the reason.
     is_told: bool,
@@ -173,21 +173,21 @@ pub struct Layer<'p> {
 
 /// The outcome of a frame.
 pub enum Outcome<'c> {
-    /// It shall be shown here.
+    /// The picture is to be shown here.
     Here(PictureRef<'c>),
     Elsewhere,
     /// Rank 0 has ended, and with it the job.
     Over,
-    /// The message for the person, unless another rank prints it, and the program's exit status.
+    /// The message for the user, unless another rank prints it, and the program's exit status.
     Failed(Option<String>, u8),
 }
 
-/// The group, and what has become of it.
+/// The group and its state.
 #[derive(Default)]
 pub struct Compositing {
     group: Option<Group<'static>>,
     frames: u32,
-    /// There are no more pictures from here.
+    /// No more pictures come from this rank.
     is_over: bool,
 }
 
@@ -196,7 +196,7 @@ enum Failure {
     Group(CompositeError),
     Late(usize),
     Lost(usize, mgn_fabric::Error),
-    /// Found here, so the others are told.
+    /// This rank has found the error, so it tells the others.
     Own(String),
 }
 
@@ -223,7 +223,7 @@ impl Compositing {
             return Outcome::Elsewhere;
         }
         let frames = self.frames;
-        // Until it has gone well.
+        // Reset when the picture has been composited.
         self.is_over = true;
         let (group, is_over) = (&mut self.group, &mut self.is_over);
         match try_to(of, group, &mut self.frames, layer) {
@@ -252,7 +252,7 @@ fn try_to<'g>(
         0 => of.check_heads(&head)?,
         _ => of.send_head(&head)?,
     }
-    // Into memory that the server does not write to, and that the others read.
+    // Copied to memory that the server does not write to, and that the others read.
     let drawn = group.draw(&terms)?;
     layer.copy(0, drawn.color);
     if of.recipe.needs_depth() {
@@ -279,7 +279,7 @@ impl Layer<'_> {
 }
 
 impl Composite {
-    /// Waits for all others.
+    /// Waits until all other ranks have joined.
     fn meet(&'static self) -> Result<Group<'static>, Failure> {
         let group = Group::new(&self.member, 0, self.patience)?;
         let own = self.member.rank();
@@ -329,7 +329,7 @@ impl Composite {
         })
     }
 
-    /// Tells rank 0 what this rank composites.
+    /// Sends rank 0 the properties of this rank's picture.
     fn send_head(&self, head: &Head) -> Result<(), Failure> {
         for (_, link) in self.links().iter().filter(|(rank, _)| *rank == 0) {
             let endpoint = self.member.endpoint();
@@ -339,7 +339,8 @@ impl Composite {
         Ok(())
     }
 
-    /// Hears what the others have, which must be the same as here.
+    /// Receives the properties of the other ranks' pictures, which must be the same as those of
+    /// this rank's.
     fn check_heads(&self, own: &Head) -> Result<(), Failure> {
         let deadline = Instant::now() + self.patience;
         for (rank, link) in self.links() {
@@ -366,9 +367,9 @@ impl Composite {
 /// The properties of a frame that must be the same at all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
-    /// Counted from 0 on.
+    /// Counted from 0.
     frame: u32,
-    /// Which part of the window, and all of it.
+    /// The part of the window, and the whole window's size.
     part: [u32; 4],
     size: [u32; 2],
 }
@@ -429,12 +430,12 @@ impl Head {
     }
 }
 
-/// The message for the person, and for the other ranks.
+/// The message for the user and for the other ranks.
 fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let rank = of.member.rank();
     let failed = |why: &dyn Display| {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
-        // Rank 0 may have found the same, and reports it for all.
+        // Rank 0 may have found the same error, and reports it for all.
         let is_told = of.is_supervised && rank > 0 && of.farewell(FAREWELL_TIMEOUT).is_some();
         of.fail(&why, true);
         Outcome::Failed((!is_told).then_some(why), TOLD)
@@ -444,7 +445,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         Failure::Group(error @ CompositeError::Different { rank, .. }) => {
             (rank, Some(error.to_string()))
         }
-        // Between frames, or in the middle of one.
+        // Between frames, or within one.
         Failure::Lost(who, error)
         | Failure::Group(CompositeError::Lost {
             rank: who,
@@ -458,12 +459,12 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         Failure::Group(error) => return failed(&error),
         Failure::Late(who) => (who, None),
     };
-    // A lost rank may have said why, and a late one may have done so in the meantime.
+    // A lost rank may have said why, and a late one may have done so by now.
     let farewell = of.farewell(match why {
         Some(_) => FAREWELL_TIMEOUT,
         None => Duration::ZERO,
     });
-    // One says what all have found.
+    // One rank reports for all that have found the same.
     let speaks = |who: usize| !of.is_supervised || rank == u32::from(who == 0);
     let (why, is_told, status) = match (farewell, why) {
         (

@@ -1,13 +1,14 @@
-//! The last frames of a program that exits, or is ended because it has shown enough.
+//! The last frames of a program that exits, or that is ended because it has shown enough frames.
 
 use crate::exit::end_process;
 use crate::link::session::{existing_session, Session};
 use std::time::Duration;
 
-/// How long pictures that are still under way may take when the program ends.
+/// How long to wait for pictures that are in flight when the program ends.
 const LAST_FRAMES: Duration = Duration::from_secs(5);
 
-/// The program has swapped as often as `MGN_FRAMES` allows: shows what is under way and ends it.
+/// The program has swapped as often as `MGN_FRAMES` allows: shows the frames in flight and ends the
+/// program.
 pub fn enough_frames() -> ! {
     if let Some(session) = existing_session() {
         last_frames(session);
@@ -16,8 +17,8 @@ pub fn enough_frames() -> ! {
     end_process(0)
 }
 
-/// Runs when the program exits: the frames it has handed over are still shown and saved. Not in
-/// forked children, which have no session.
+/// Runs when the program exits: its last frames are still shown and saved. Does nothing in forked
+/// children, which have no session.
 extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
         session.await_end();
@@ -28,8 +29,8 @@ extern "C" fn at_exit() {
     }
 }
 
-/// Waits for the frames that are under way. Those of other programs may take longer, where they
-/// become one picture.
+/// Waits for the frames in flight. If pictures of several programs are composited, the other
+/// programs may need more time.
 fn last_frames(session: &Session) {
     match session.composite {
         None => session.frames.wait_all(LAST_FRAMES),

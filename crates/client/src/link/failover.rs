@@ -1,4 +1,4 @@
-//! How a tile whose renderer is lost gets another one. This module has no I/O and no clock: the
+//! Decides how a lost renderer of a tile is replaced. This module has no I/O and no clock: the
 //! caller passes in the time, each loss and the outcome of each attempt.
 
 use crate::options::Server;
@@ -6,28 +6,27 @@ use std::time::Duration;
 
 /// The time from a failed attempt to the next one.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// The time before another attempt at a server that has another driver, or other keys.
+/// The time before another attempt at a server that has another driver or other keys.
 const UNFIT_RETRY_INTERVAL: Duration = Duration::from_secs(10);
-/// How long a server may be unavailable before another one is requested: a server that is started
-/// again takes a moment. The request is repeated after the same time, because the mothership may
-/// have forgotten it.
+/// How long a server may be unavailable before another one is requested: a restart takes a moment.
+/// The request is repeated after the same time, because the mothership may have forgotten it.
 const UNAVAILABLE_TIME: Duration = Duration::from_secs(3);
-/// A renderer that is lost before it has drawn for this time has failed early.
+/// A renderer has failed early if it is lost before it has drawn for this time.
 const STABLE_TIME: Duration = Duration::from_secs(10);
-/// How many early failures in a row cost a server its tile.
+/// The number of early failures in a row after which another server is requested.
 const EARLY_FAILURES_MAX: u32 = 3;
 
 /// The renderer of one tile: how often it is lost, and how it is replaced.
 pub struct Failover {
-    /// The server that draws the tile, or is to be tried. None without servers.
+    /// The server that draws the tile, or will be tried. None without servers.
     server: Option<Server>,
     /// When the server began to draw.
     started: Duration,
-    /// How often in a row it has failed early.
+    /// The number of early failures in a row.
     early_failures: u32,
-    /// Since when the server is unavailable, or when that was last reported.
+    /// When the server became unavailable, or when that was last reported.
     unavailable_since: Duration,
-    /// When to try.
+    /// The time of the next attempt.
     due: Duration,
     /// Why the last attempt failed.
     why: String,
@@ -38,12 +37,12 @@ pub struct Failover {
 pub enum Failure {
     /// The server cannot be reached, or the connection broke.
     Unavailable,
-    /// The server would draw something else.
+    /// The server would draw a different picture.
     Unfit,
     /// The cause is not the server: for example, none of the other renderers can give a snapshot
     /// at this time.
     NotNow,
-    /// No renderer can ever give one.
+    /// No renderer can ever give a snapshot.
     Never,
 }
 
@@ -282,7 +281,7 @@ mod tests {
         assert!(seen
             .into_iter()
             .eq(wanted.map(|(n, pause)| (pause, n >= 2))));
-        // One that draws for a while, or another server, begins anew.
+        // A renderer that draws for a while resets the count, and so does another server.
         assert_eq!(losses(&mut failover, 10 * second), (500, false));
         assert_eq!(losses(&mut failover, second), (500, false));
         assert_eq!(losses(&mut failover, second), (1_000, false));

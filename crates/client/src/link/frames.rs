@@ -1,4 +1,5 @@
-//! Frames under way: bounded when they are handed over, waited for at the end.
+//! Frames in flight: their number is limited when a frame is handed over, and the program waits for
+//! them at its end.
 
 use crate::link::surface::{Kind, Surface, UNSEEN};
 use crate::x11::watch::{Followed, Watch};
@@ -8,21 +9,21 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-/// Frames of one surface that may be handed over and not yet finished.
+/// The number of frames of one surface that may be handed over and not yet finished.
 pub const IN_FLIGHT: u32 = 2;
 
 /// If the first of several invisible frames was handed over less than this number of nanoseconds
 /// ago, [`UNSEEN`] of them may be in flight.
 const UNSEEN_WITHIN_NS: u64 = 1_000_000;
 
-/// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where
-/// that was wanted.
+/// Tracks which frames of all surfaces are finished. A frame is finished when it has been executed,
+/// and also shown or saved if that was wanted.
 #[derive(Default)]
 pub struct Frames {
     surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
     finished: Condvar,
     open: AtomicBool,
-    /// How many threads wait for `finished`. Changed and read while `surfaces` are held.
+    /// The number of threads that wait for `finished`. Accessed only under the lock of `surfaces`.
     waiting: AtomicU32,
     on_wall: Mutex<OnWall>,
 }
@@ -30,7 +31,7 @@ pub struct Frames {
 #[derive(Default)]
 struct OnWall {
     shown: Weak<Surface>,
-    /// Windows that the wall's choice has held for.
+    /// The number of windows so far that match the wall's choice.
     fitting: u32,
 }
 
@@ -45,9 +46,9 @@ impl Frames {
         self.surfaces().get(&id)?.upgrade()
     }
 
-    /// Whether it is the window that the wall shows: the first one with a frame that the wall
-    /// takes, for as long as it is there. With the fit [`Fit::Window`] it is made as large as
-    /// the mural when it becomes that.
+    /// Whether the surface is the window that the wall shows: the first window with a frame that
+    /// matches the wall's choice, as long as it exists. With [`Fit::Window`], this window is
+    /// resized to the size of the mural.
     pub fn is_on_wall(&self, surface: &Arc<Surface>, wall: &Wall) -> bool {
         let Kind::Window { watch, window } = &surface.kind else {
             return false;
@@ -66,7 +67,7 @@ impl Frames {
         on_wall.shown.as_ptr() == Arc::as_ptr(surface)
     }
 
-    /// `frame` of `surface` is finished, and with it all before.
+    /// `frame` of `surface` is finished, and all frames before it.
     pub fn finish(&self, surface: u32, frame: u32) {
         let surfaces = self.surfaces();
         let surface = surfaces.get(&surface).and_then(Weak::upgrade);
@@ -74,7 +75,7 @@ impl Frames {
             surface.finished.store(frame, Ordering::Release);
         }
         let is_waited_for = self.waiting.load(Ordering::Relaxed) > 0;
-        // Before `surface`, which may be the last reference to it.
+        // Unlocked before `surface` is dropped, which may be the last reference to it.
         drop(surfaces);
         if is_waited_for {
             self.finished.notify_all();
@@ -88,7 +89,7 @@ impl Frames {
         live.iter().map(last).collect()
     }
 
-    /// Waits until no more than `allowed` frames of `surface` are under way.
+    /// Waits until at most `allowed` frames of `surface` are in flight.
     pub fn wait(&self, surface: &Surface, allowed: u32) {
         if self.under_way(surface) <= allowed {
             return;
@@ -104,8 +105,8 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Waits until there may be another frame after `frame`, which is invisible and was handed over
-    /// at `now`.
+    /// Waits until another frame may follow `frame`, which is invisible and was handed over at
+    /// `now`.
     pub fn wait_unseen(&self, surface: &Surface, frame: u32, now: u64) {
         let at = |frame: u32| &surface.unseen[(frame % UNSEEN) as usize];
         let first = frame.wrapping_sub(self.under_way(surface).min(UNSEEN)) + 1;
@@ -114,11 +115,11 @@ impl Frames {
         self.wait(surface, if is_moment { UNSEEN } else { IN_FLIGHT });
     }
 
-    /// Waits until nothing is under way, but not longer than `limit`.
+    /// Waits until no frame is in flight, at most for `limit`.
     pub fn wait_all(&self, limit: Duration) {
         let end = Instant::now() + limit;
-        // Held until after the lock: letting go of the last reference to a surface takes more than
-        // memory.
+        // Held until the lock is released: dropping the last reference to a surface does more than
+        // free memory.
         let live: Vec<_> = self.surfaces().values().filter_map(Weak::upgrade).collect();
         let mut surfaces = self.surfaces();
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -133,10 +134,10 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// No frame will be finished any more, so threads stop waiting.
+    /// No frame will be finished any more: waiting threads go on.
     pub fn open_gates(&self) {
         self.open.store(true, Ordering::Release);
-        // Taken so that no thread is between checking and waiting.
+        // Locked so that no thread is between its check and its wait.
         drop(self.surfaces());
         self.finished.notify_all();
     }
@@ -155,8 +156,8 @@ impl Frames {
 }
 
 impl OnWall {
-    /// Counts a window as soon as it fits, and says whether it is one to be shown. Until it fits,
-    /// the X server is asked what it is called.
+    /// Counts a window when it first matches, and returns whether the wall shows it. Until it
+    /// matches, the X server is asked for its names.
     fn takes(&mut self, windows: &Windows, watch: &Watch, window: &Followed) -> bool {
         let mut nth = window.fitting.load(Ordering::Relaxed);
         if nth == 0 && windows.fits(window.size(), || watch.names(window.xid)) {
@@ -213,7 +214,7 @@ mod tests {
         let start = 5 * UNSEEN_WITHIN_NS;
         (1..=UNSEEN).for_each(|frame| hand_over(frame, start + u64::from(frame)));
         finish_while(1, &|| hand_over(UNSEEN + 1, start + 100));
-        // The first that is under way is older now.
+        // Now the first frame in flight is older.
         let late = start + UNSEEN_WITHIN_NS + 3;
         finish_while(UNSEEN, &|| hand_over(UNSEEN + 2, late));
         let later = late + UNSEEN_WITHIN_NS - 1;

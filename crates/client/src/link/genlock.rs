@@ -12,16 +12,17 @@ use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How often the mothership is told of the displays' phases, in ns.
+/// How often the phases of the displays are reported to the mothership, in ns.
 const REPORT_INTERVAL: i64 = 1_000_000_000;
-/// When a display whose vertical blanks stay unknown is reported to the user, in ns.
+/// How long the vertical blanks of a display may stay unknown before this is reported to the user,
+/// in ns.
 const UNKNOWN_AFTER: i64 = 5_000_000_000;
-/// How long the thread sleeps at most.
+/// The longest sleep of the thread.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
 pub struct Genlock {
     pub coordinator: Coordinator,
-    /// Wakes when a frame is to be shown later.
+    /// The thread that shows delayed frames. It is woken when there is one.
     thread: Option<Thread>,
 }
 
@@ -34,13 +35,13 @@ impl Genlock {
         }
     }
 
-    /// The calling thread is the one to wake.
+    /// Makes the calling thread the one that is woken.
     pub fn wake_this_thread(&mut self) {
         self.thread.get_or_insert_with(thread::current);
     }
 
-    /// The server of a tile has answered, and the answer came at the given time. Returns false if
-    /// it sent something else.
+    /// The server of a tile has answered. `received` is when the answer came. Returns false if the
+    /// payload is something else.
     pub fn answer(&mut self, tile: usize, payload: &[u8], received: i64) -> bool {
         let Some(clocks) = Clocks::decode(payload) else {
             return false;
@@ -56,10 +57,10 @@ impl Genlock {
         true
     }
 
-    /// Whether the next frame may be shown now. Otherwise the thread will do it in time.
+    /// Whether the next frame may be shown now. Otherwise the genlock thread shows it in time.
     pub fn is_ready(&self) -> bool {
         let is_ready = monotonic() >= self.coordinator.ready_at();
-        // The thread itself goes by the time.
+        // The genlock thread itself needs no waking.
         let thread = self.thread.as_ref();
         let thread = thread.filter(|thread| thread.id() != thread::current().id());
         if let (false, Some(thread)) = (is_ready, thread) {
@@ -69,7 +70,7 @@ impl Genlock {
     }
 }
 
-/// What is due next, and the displays where they were wanted.
+/// When the next step is due, and the displays if they were asked for.
 pub struct Turn {
     pub wake: i64,
     pub displays: Option<Vec<OfDisplay>>,
@@ -83,12 +84,12 @@ pub struct OfDisplay {
     pub is_drawn: bool,
 }
 
-/// Starts the thread that calls `turn` whenever something is due: servers are to be asked, or a
-/// frame that had to wait is to be shown. `turn` is told whether it is to return displays, and
-/// returns none when no renderer is left.
+/// Starts the thread that calls `turn` whenever servers are to be asked or a delayed frame is to be
+/// shown. The argument of `turn` says whether it is to return the displays. `turn` returns none
+/// when no renderer is left.
 ///
 /// # Errors
-/// One sentence, if there can be no thread.
+/// One sentence, if a thread cannot be started.
 pub fn start(
     session: &'static Session,
     turn: impl Fn(bool) -> Option<Turn> + Send + 'static,
@@ -97,7 +98,7 @@ pub fn start(
     let (told, displays) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().name("mgn-genlock".into());
     thread.spawn(move || follow(&told, turn)).map_err(failed)?;
-    // Telling others can take any time.
+    // A separate thread, because reports can take any time.
     let thread = thread::Builder::new().name("mgn-genlock-say".into());
     let said = move || {
         let mut reports = Reports::default();
@@ -108,7 +109,7 @@ pub fn start(
     thread.spawn(said).map(drop).map_err(failed)
 }
 
-/// Until no renderer is left.
+/// Runs until no renderer is left.
 fn follow(tell: &SyncSender<Vec<OfDisplay>>, turn: impl Fn(bool) -> Option<Turn>) {
     let mut due = monotonic().saturating_add(REPORT_INTERVAL);
     loop {
@@ -120,7 +121,7 @@ fn follow(tell: &SyncSender<Vec<OfDisplay>>, turn: impl Fn(bool) -> Option<Turn>
             return;
         };
         if let Some(displays) = displays {
-            // The next ones are newer.
+            // If the last report is still waiting, this one is dropped: the next one is newer.
             let _ = tell.try_send(displays);
         }
         let left = wake.saturating_sub(monotonic()).max(0);
@@ -128,14 +129,14 @@ fn follow(tell: &SyncSender<Vec<OfDisplay>>, turn: impl Fn(bool) -> Option<Turn>
     }
 }
 
-/// What the mothership and the user are told of each display.
+/// Reports about each display, to the mothership and the user.
 #[derive(Default)]
 struct Reports(BTreeMap<usize, Report>);
 
 #[derive(Default)]
 struct Report {
     told: Option<Phase>,
-    /// Since when its vertical blanks are unknown, in ns.
+    /// Since when the vertical blanks are unknown, in ns.
     unknown_since: Option<i64>,
     has_complained: bool,
 }

@@ -1,4 +1,4 @@
-//! Composited pictures on their way to the servers that show tiles.
+//! Sends composited pictures to the servers that show tiles.
 
 use mgn_fabric::{Error, Sender};
 use mgn_wall::Rect;
@@ -15,7 +15,7 @@ impl ShownTile {
     /// rectangle `all` of the window. Sends nothing if the part is empty or not within `all`.
     ///
     /// # Errors
-    /// What the connection says.
+    /// The error of the connection.
     pub fn give(
         &self,
         sender: &Sender,

@@ -3,12 +3,12 @@
 use crate::link::surface::Surface;
 use mgn_wall::Rect;
 
-/// Between the stripes of a hole, in pixels, and the colours of both.
+/// The width of the stripes of a hole, in pixels, and their two colours.
 const STRIPE: u32 = 16;
 const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0xff], [0x60, 0x60, 0x60, 0xff]];
 
-/// The areas of a surface that belong to lost tiles. Empty if these and what was `drawn` do not
-/// cover the surface.
+/// The areas of a surface that belong to lost tiles. Empty if they do not cover the surface
+/// together with the `drawn` areas.
 pub fn holes(surface: &Surface, drawn: &[Rect], missing: &[bool]) -> Vec<Rect> {
     if !missing.contains(&true) {
         return Vec::new();
@@ -25,7 +25,7 @@ pub fn holes(surface: &Surface, drawn: &[Rect], missing: &[bool]) -> Vec<Rect> {
     holes
 }
 
-/// Fills `hole` of a canvas, which is `all` of the window, with stripes.
+/// Fills `hole` with stripes. The canvas holds the rectangle `all` of the window.
 pub fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
     for y in hole.y..hole.y + hole.height {
         let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;
@@ -36,7 +36,7 @@ pub fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
     }
 }
 
-/// Makes the depths of a hole the nearest, so that it is a hole in a composited picture, too.
+/// Sets the depths of a hole to the nearest value, so that it stays a hole in a composited picture.
 pub fn bring_forward(depths: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
     for y in hole.y..hole.bottom() {
         let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;

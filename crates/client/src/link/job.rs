@@ -1,14 +1,14 @@
-//! Jobs that the client library joins beside the one of the program itself.
+//! Jobs that the client library joins beside the program's own job.
 
 use crate::signals::Signals;
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::Error;
 
-/// The first port of the program's own job, unless it was told otherwise.
+/// The first port of the program's own job, unless the environment names another one.
 const FIRST_PORT: u16 = 21400;
 
-/// Joins the job whose name is that of the program's own with `suffix` behind it, and whose ports
-/// are `ports` above those of the program's own.
+/// Joins the job whose name is that of the program's own job followed by `suffix`. Its ports are
+/// `ports` higher than those of the program's own job.
 ///
 /// # Errors
 /// Those of [`Job::find`] and [`Job::join`].
@@ -22,12 +22,12 @@ pub fn join(suffix: &str, ports: u16) -> Result<Member, Error> {
                 port.ok()
                     .map(|port: u16| port.saturating_add(ports).to_string())
             }
-            // The other one is that of the server.
+            // `MGN_TOKEN_FILE` itself is for the token of the server.
             "MGN_TOKEN_FILE" => std::env::var("MGN_COMPOSITE_TOKEN_FILE").ok(),
             _ => set,
         }
     };
-    // The threads of the job are ours.
+    // The job's threads are ours, so they must not run the program's signal handlers.
     let _signals = Signals::block_all();
     Job::find_in(&env).and_then(Job::join)
 }

@@ -1,5 +1,5 @@
-//! The connection of the process with its render servers: the session, answers, frames, and what
-//! shows them. It knows no OpenGL.
+//! The connection of the process to its render servers: the session, answers, frames, and the
+//! threads that show frames. It knows no OpenGL.
 
 pub mod assignments;
 pub mod barrier;

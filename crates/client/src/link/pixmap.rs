@@ -1,4 +1,4 @@
-//! Pictures put into an X pixmap (GLX pixmaps, which glXWaitGL makes readable to X).
+//! Puts pictures into an X pixmap (GLX pixmaps, which glXWaitGL makes readable to X).
 
 use crate::x11::watch::Watch;
 use mgn_present::{Error, Picture, Target};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use x11rb::connection::RequestConnection;
 use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, ImageFormat};
 
-/// Bytes of a PutImage request before its pixels, when it is one of the long ones.
+/// Bytes of a long PutImage request before its pixels.
 const PUT_IMAGE_HEADER: usize = 28;
 
 pub struct PixmapTarget {
@@ -22,8 +22,8 @@ impl PixmapTarget {
         }
     }
 
-    /// Puts the rows in pieces that a request carries; the last answer says that the X server has
-    /// them. A freed pixmap is no error.
+    /// Puts the rows in pieces that fit a request. The last answer confirms that the X server has
+    /// them. It is no error if the pixmap was freed.
     fn put(&self, picture: &Picture<'_>, depth: u8) -> Option<()> {
         let connection = self.watch.connection();
         let gc = x11rb::connection::Connection::generate_id(connection).ok()?;

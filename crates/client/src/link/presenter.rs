@@ -1,9 +1,9 @@
 //! The threads that read frames connections, one for each renderer, and pass pictures on to their
 //! targets.
 //!
-//! On a wall each renderer sends its part of a frame. The parts are shown together when the last
-//! one has arrived and all servers have shown the frame before, so that a frame is never seen in
-//! pieces (swap barrier). The client shows some parts itself, and tells servers to show theirs. The
+//! On a wall each renderer sends its part of a frame. The parts are shown together, when the last
+//! part has arrived and all servers have shown the frame before. So no frame is seen in pieces
+//! (swap barrier). The client shows some parts itself, and tells servers to show the others. The
 //! part of a lost renderer is a hole.
 
 use crate::link::barrier::{Barrier, Step};
@@ -93,7 +93,8 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
     Ok(())
 }
 
-/// Reads what the renderer of `tile` sends, until there is no more, and says why.
+/// Reads what the renderer of `tile` sends until the connection ends, and returns the reason for
+/// the end.
 fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> String {
     receiver.never_spin();
     loop {
@@ -110,7 +111,7 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             message.copy_range(HEADER, header.payload as usize, &mut why);
             return End::decode(&why).map_or_else(|| NONSENSE.into(), |end| end.to_string());
         }
-        // Before it waits for the lock.
+        // Taken before the wait for the lock.
         let received = (header.kind == FrameKind::Clocks).then(monotonic);
         let mut presenter = lock(presenter);
         if header.kind == FrameKind::Shown {
@@ -133,13 +134,13 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             presenter.take(tile, Part { header, picture });
             continue;
         }
-        // Frames without pictures may be told of together.
+        // One message may report several frames without pictures.
         for at in (0..message.len()).step_by(HEADER) {
             let header = self::header(&message, at);
             let Some(header) = header.filter(|header| header.kind == FrameKind::Done) else {
                 return NONSENSE.into();
             };
-            // A server keeps only what it also sends, where pictures are composited.
+            // Where pictures are composited, a server keeps only pictures that it also sends.
             if header.kept && presenter.session.composite.is_some() {
                 return NONSENSE.into();
             }
@@ -162,7 +163,7 @@ fn lock(presenter: &Mutex<Presenter>) -> MutexGuard<'_, Presenter> {
     presenter.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// No frame has more.
+/// The largest number of pixels of a frame.
 const PIXELS_MAX: u64 = 1 << 28;
 
 /// The part of a frame that a renderer has sent.
@@ -180,13 +181,13 @@ struct Pictured {
 /// The state of a tile's renderer.
 enum Seat {
     Lost,
-    /// Frames come from it, except the first frames of some surfaces up to the given one, about
-    /// which it may not know.
+    /// The renderer sends all frames after those in the map: by surface, the last frame that it may
+    /// not know about.
     There(HashMap<u32, u32>),
 }
 
 impl Seat {
-    /// Whether a part of a frame has to come.
+    /// Whether this renderer will send a part of the frame.
     fn gives(&self, Release { surface, frame }: Release) -> bool {
         match self {
             Seat::Lost => false,
@@ -197,46 +198,47 @@ impl Seat {
     }
 }
 
-/// Whether a frame comes after another. Numbers go round.
+/// Whether a frame comes after another one. Frame numbers wrap around.
 fn is_later(frame: u32, other: u32) -> bool {
     frame.wrapping_sub(other) as i32 > 0
 }
 
 struct Presenter {
     session: &'static Session,
-    /// If the wall is genlocked.
+    /// Set if the wall is genlocked.
     genlock: Option<Genlock>,
     /// By tile.
     seats: Vec<Seat>,
-    /// To the renderers, by tile. Closing one would end its frames connection.
+    /// The connections to the renderers, by tile. Closing one would end its frames connection.
     senders: Vec<Sender>,
     saver: Option<Saver>,
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
     targets: HashMap<u32, Box<dyn Target>>,
-    /// The parts of incomplete frames that have arrived, by tile.
+    /// The parts of incomplete frames that have arrived so far, by tile.
     parts: BTreeMap<Release, Vec<Option<Part>>>,
-    /// Those that are.
+    /// The complete frames.
     barrier: Barrier<Vec<Option<Part>>>,
-    /// Parts of frames that were complete without them, which servers were told to show, by tile.
+    /// Frames that were complete without the part of this tile. Their servers were told to show the
+    /// part nevertheless.
     late: BTreeSet<(usize, Release)>,
-    /// Memory for pictures that are unpacked or put together.
+    /// Memory for pictures that are unpacked or assembled.
     spare: Vec<Vec<u8>>,
 }
 
 impl Presenter {
-    /// Files what the renderer of `tile` has sent of a frame, which is shown when it is complete
-    /// and its turn has come.
+    /// Stores the part of a frame that the renderer of `tile` has sent. The frame is shown when it
+    /// is complete and its turn has come.
     fn take(&mut self, tile: usize, part: Part) {
         let frame = release(&part.header);
         let surface = self.session.frames.surface(frame.surface);
         let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
         let is_finished = finished.is_some_and(|finished| !is_later(frame.frame, finished));
         if is_finished || self.barrier.holds(frame) {
-            // Nothing has waited for it. Its server keeps only a few pictures before it waits until
-            // they are shown. A renderer that is new has drawn many such frames while it caught
-            // up, and would wait for ever. A composited frame was shown without its server, which
-            // must not show this program's share alone.
+            // The frame was complete without this part. The server keeps only a few pictures, then
+            // it waits until they are shown. A new renderer has drawn many such frames while it
+            // caught up, and would wait forever. A composited frame was shown without this server,
+            // which must not show the share of this program alone.
             if part.header.kept && self.session.composite.is_none() {
                 self.late.insert((tile, frame));
                 let vblank = None;
@@ -261,7 +263,7 @@ impl Presenter {
             genlock.coordinator.forget(tile);
         }
         for parts in self.parts.values_mut() {
-            // The parts that its server should have shown are lost with it.
+            // The parts that its server should have shown are lost with the server.
             parts[tile].take_if(|part| part.header.kept);
         }
         let begun: Vec<_> = self.parts.keys().copied().collect();
@@ -271,7 +273,7 @@ impl Presenter {
         self.go_on();
     }
 
-    /// The server of `tile` says that it shows a frame. Returns whether it was to.
+    /// The server of `tile` reports that it shows a frame. Returns whether it was told to.
     fn shown(&mut self, tile: usize, frame: Release) -> bool {
         let is_late = self.late.remove(&(tile, frame));
         let is_right = is_late || self.barrier.shown(tile, frame);
@@ -291,7 +293,7 @@ impl Presenter {
         self.seats[tile] = Seat::There(self.session.frames.handed_over());
     }
 
-    /// Lines a frame up to be shown if nothing is missing.
+    /// Gives a frame to the barrier if no part is missing.
     fn complete(&mut self, frame: Release) {
         let Some(parts) = self.parts.get(&frame) else {
             return;
@@ -307,7 +309,7 @@ impl Presenter {
         self.go_on();
     }
 
-    /// Shows what may be shown by now.
+    /// Shows all frames that may be shown now.
     fn go_on(&mut self) {
         loop {
             if let (Some(genlock), true) = (&self.genlock, self.barrier.is_to_release()) {
@@ -327,8 +329,8 @@ impl Presenter {
                     } else if self.show_here(frame, parts, &heads) {
                         self.release(frame, &heads);
                     } else {
-                        // Servers have only this program's share of the picture, which must not be
-                        // shown.
+                        // Servers have only this program's share of the picture, and must not show
+                        // it.
                         for head in heads {
                             self.barrier.shown(head.tile, frame);
                         }
@@ -341,14 +343,14 @@ impl Presenter {
         }
     }
 
-    /// Asks servers for their clocks and shows frames, as far as that is due. None if the wall is
-    /// not genlocked.
+    /// Asks servers for their clocks, and shows frames, if either is due. None if the wall is not
+    /// genlocked.
     fn keep_time(&mut self, wants_displays: bool) -> Option<Turn> {
         let genlock = self.genlock.as_mut()?;
         genlock.wake_this_thread();
         for tile in genlock.coordinator.ask(monotonic()) {
             let asked = monotonic();
-            // One that is lost is found to be so by its thread.
+            // If the renderer is lost, its own thread finds out.
             let _ = self.senders[tile].send(&Instruction::Clocks { asked }.encode());
         }
         self.go_on();
@@ -374,7 +376,7 @@ impl Presenter {
         })
     }
 
-    /// Has servers show a frame.
+    /// Tells servers to show a frame.
     fn release(&mut self, frame: Release, heads: &[ShownTile]) {
         let tiles: Vec<usize> = heads.iter().map(|head| head.tile).collect();
         let vblanks = match &mut self.genlock {
@@ -383,13 +385,14 @@ impl Presenter {
         };
         for (tile, vblank) in tiles.into_iter().zip(vblanks) {
             let show = Instruction::Show { frame, vblank };
-            // One that is lost is found to be so by its thread.
+            // If the renderer is lost, its own thread finds out.
             let _ = self.senders[tile].send(&show.encode());
         }
     }
 
-    /// Shows and saves a frame as far as its pictures were sent. If it is composited with those of
-    /// other programs, the servers of `heads` get the result. Returns whether it was shown.
+    /// Shows and saves a frame, as far as its pictures were sent. If the frame is composited with
+    /// those of other programs, the servers of `heads` get the result. Returns whether it was
+    /// shown.
     fn show_here(&mut self, frame: Release, parts: Vec<Option<Part>>, heads: &[ShownTile]) -> bool {
         let holes = parts.iter().map(Option::is_none).collect();
         let pictured = |Part { header, picture }| {
@@ -418,7 +421,7 @@ impl Presenter {
             Err(error) => {
                 match self.session.composite {
                     None => line(error),
-                    // The others wait for it.
+                    // The other programs wait for this picture.
                     Some(_) => self.session.lose(error),
                 }
                 return false;
@@ -427,7 +430,7 @@ impl Presenter {
         let mut is_shown = true;
         match self.session.composite {
             None => {
-                // Their numbers are those of one connection.
+                // A segment's number is valid for one connection only.
                 let segment = pixels.segment().filter(|_| self.seats.len() == 1);
                 self.show_whole(&surface, &header, &pixels, segment);
             }
@@ -517,7 +520,7 @@ impl Presenter {
         self.session.stats.add(Word::Shown, 1);
     }
 
-    /// A frame in one piece.
+    /// Assembles a frame from its parts.
     fn whole(
         &mut self,
         mut parts: Vec<Pictured>,
@@ -542,7 +545,8 @@ impl Presenter {
         canvas.resize(planes * plane, 0);
         let known: u64 = parts.iter().map(|part| rect(&part.header).area()).sum();
         if known + holes.iter().map(Rect::area).sum::<u64>() < all.area() {
-            // The memory has pixels of another frame. Nothing is drawn there, and that is far away.
+            // The memory holds pixels of another frame. Areas without a part get zeros and the
+            // greatest depth.
             canvas[..plane].fill(0);
             canvas[plane..].fill(0xff);
         }
@@ -594,7 +598,7 @@ impl Presenter {
         Ok(Pixels::Private(pixels))
     }
 
-    /// Where the pictures of `surface` go. `None` once it is clear that they cannot.
+    /// The target for the pictures of `surface`. `None` once it is known that there can be none.
     fn target(&mut self, surface: &Surface) -> Option<&mut Box<dyn Target>> {
         if !self.targets.contains_key(&surface.id) {
             let frames = &self.session.frames;
@@ -629,7 +633,7 @@ impl Presenter {
     }
 }
 
-/// The tiles that servers show, and the part of the frame that each server keeps.
+/// The tiles that servers show, with the part of the frame that each server keeps.
 fn heads(by: &[bool], parts: &[Option<Part>]) -> Vec<ShownTile> {
     let tiles = by.iter().zip(parts).enumerate();
     let head = |(tile, (shows, part)): (usize, (&bool, &Option<Part>))| {
@@ -640,12 +644,12 @@ fn heads(by: &[bool], parts: &[Option<Part>]) -> Vec<ShownTile> {
     tiles.filter_map(head).collect()
 }
 
-/// Where in the window a picture goes.
+/// The rectangle of a picture in the window.
 fn rect(header: &Header) -> Rect {
     Rect::new(header.x, header.y, header.width, header.height)
 }
 
-/// The header `at` bytes into a message, if that is as long as it says.
+/// The header at `at` in a message. None unless the message has the length that the header says.
 fn header(message: &Message, at: usize) -> Option<Header> {
     let rest = message.len().checked_sub(at + HEADER)?;
     let mut bytes = [0; HEADER];
@@ -654,7 +658,7 @@ fn header(message: &Message, at: usize) -> Option<Header> {
     Header::decode(&bytes).filter(|h| h.payload as usize <= rest)
 }
 
-/// Pixels where they came, or in memory of our own.
+/// Pixels in the message that brought them, or in memory of our own.
 enum Pixels {
     Message(Message),
     Private(Vec<u8>),

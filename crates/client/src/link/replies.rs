@@ -1,7 +1,7 @@
-//! Answers of the server, handed to the threads that wait for them.
+//! Receives the answers of the server and hands them to the threads that wait for them.
 //!
-//! There is no thread for this: a thread that waits reads the connection, keeps answers for others,
-//! and wakes them. So a round trip costs no switch of threads.
+//! There is no thread for this: a thread that waits reads the connection, stores answers for other
+//! threads, and wakes these. So a round trip needs no thread switch.
 
 use mgn_fabric::{Error, Receiver};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 /// `context:u32 total:u32 error:u32 told:u32 message:u32` before each part of an answer.
 const HEADER: usize = 20;
-/// The longest answer there is: nothing GL returns is longer than the longest command.
+/// The longest answer: GL returns nothing that is longer than the longest command.
 const ANSWER_MAX: usize = mgn_wire::LONG_MAX;
-/// How often a waiting thread looks whether the session was given up for another reason.
+/// How often a waiting thread checks whether the session was given up for another reason.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 pub struct Replies {
@@ -20,12 +20,12 @@ pub struct Replies {
 }
 
 struct State {
-    /// Taken out by the thread that reads.
+    /// None while a thread reads.
     receiver: Option<Receiver>,
-    /// Whole and partial answers.
+    /// Complete and partial answers.
     answers: Vec<Partial>,
-    /// Threads that wait for the one that reads. Without this count, each answer would cost a
-    /// system call to wake threads.
+    /// The number of threads that wait for the reading thread. Without this count, each answer
+    /// would cost a system call to wake threads.
     waiting: usize,
 }
 
@@ -39,14 +39,14 @@ struct Partial {
     bytes: Vec<u8>,
 }
 
-/// An answer and what the server knows of the context's errors.
+/// An answer, and what the server knows about the context's errors.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answered {
     pub bytes: Vec<u8>,
     /// The context's first error that was not reported yet, 0 for none. All commands up to the
-    /// request are counted in.
+    /// request are included.
     pub error: u32,
-    /// Whether messages of debug output wait for the context.
+    /// Whether debug messages for the context are pending.
     pub told: bool,
 }
 
@@ -71,8 +71,8 @@ impl Replies {
         }
     }
 
-    /// Waits for the answer to the request that `context` has outstanding, in message `number` if
-    /// there may be answers to former ones.
+    /// Waits for the answer to the outstanding request of `context`. The request was sent in
+    /// message `number`, if there may be answers to earlier requests.
     pub fn wait(
         &self,
         context: u32,
@@ -132,7 +132,7 @@ impl Replies {
     }
 }
 
-/// The answer, if `message` is all of it, `context`'s, and what was asked.
+/// The answer, if `message` is all of it, is for `context`, and answers the last question.
 fn whole(
     message: &mgn_fabric::Message,
     context: u32,
@@ -188,7 +188,7 @@ impl Partial {
 }
 
 impl State {
-    /// Files one message of the server.
+    /// Stores a message of the server.
     fn take(&mut self, message: &[u8]) -> Result<(), NoAnswer> {
         let Some((head, part)) = message.split_first_chunk::<HEADER>() else {
             return Err(NoAnswer::Nonsense("an answer without a header"));

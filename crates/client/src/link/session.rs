@@ -28,14 +28,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Room for any of the single commands that are sent outside a context.
+/// Room for any single command that is sent outside a context.
 const CONTROL_BYTES: usize = 64;
 
 pub struct Session {
-    /// When it began.
+    /// When the session began.
     start: Instant,
     pub info: ServerInfo,
-    /// Double buffered ones first, each in the server's order.
+    /// Formats without an accumulation buffer come first, and of each kind the double-buffered
+    /// ones. Otherwise in the server's order.
     pub formats: Vec<Format>,
     pub options: Options,
     pub assignments: Assignments,
@@ -43,38 +44,39 @@ pub struct Session {
     pub frames: Frames,
     renderers: Renderers,
     pub accepted: Accepted,
-    /// Where the pictures of several programs become one.
+    /// Set if the pictures of several programs are composited.
     pub composite: Option<&'static Composite>,
-    /// Where the swaps of several programs wait for each other.
+    /// Set if the swaps of several programs wait for each other.
     pub swap_barrier: Option<SwapBarrier>,
-    /// Stages in this process that all commands pass, if there are any.
+    /// The stages in this process, if there are any: all commands pass through them.
     stages: OnceLock<Stages>,
     next_id: AtomicU32,
     lost: AtomicBool,
-    /// The program looks after the loss itself.
+    /// The program handles the loss of the server itself.
     outlived: AtomicBool,
     pub needs: Needs,
-    /// Whether the renderers of a wall have the pixels of their tiles only.
+    /// Whether each renderer of a wall stores the pixels of its tile only.
     pub is_offset: bool,
-    /// Whether the chain of stages lets draws be sorted.
+    /// Whether the chain of stages allows sorting draws by tiles.
     sorts: bool,
-    /// The id of the window that is shared, or 0.
+    /// The id of the shared window, or 0.
     shared_window: AtomicU32,
-    /// Held by a thread from a semaphore's P until all renderers know its turn, and for a barrier:
-    /// the threads of a program wait one after the other, in the same order everywhere.
+    /// Held by a thread from a semaphore's P until all renderers know its turn, and during a
+    /// barrier. So the threads of a program wait one after the other, in the same order at every
+    /// renderer.
     pub waiting: Mutex<()>,
-    /// Contexts that hold memory of the transport.
+    /// The number of contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
 
 static SESSION: PerProcess<OnceLock<Option<&'static Session>>> = PerProcess::new();
 
-/// Where the session is kept, once it has begun or failed to.
+/// The session, once it has begun or failed to begin.
 pub fn slot() -> &'static OnceLock<Option<&'static Session>> {
     SESSION.get()
 }
 
-/// The session if there is one already, without making one. For ends of processes.
+/// The session, if it has begun; does not begin it. For the exit of the process.
 pub fn existing_session() -> Option<&'static Session> {
     SESSION.existing()?.get().copied().flatten()
 }
@@ -86,7 +88,7 @@ pub fn shares_window() -> bool {
 }
 
 impl Session {
-    /// A session with renderers that have been reached.
+    /// Creates a session with renderers that have been reached.
     pub fn new(
         options: Options,
         assignments: Assignments,
@@ -121,11 +123,11 @@ impl Session {
         }
     }
 
-    /// Sends all commands through the stages that the options name, if they name any. `number` is
-    /// the session's at its server.
+    /// Sends all commands through the stages that the options name, if any. `number` is the
+    /// session's number at its server.
     ///
     /// # Errors
-    /// One sentence on a stage that cannot be built.
+    /// One sentence about the stage that cannot be built.
     pub fn begin_stages(&'static self, number: u64) -> Result<(), String> {
         if self.options.chain.has_stages() {
             let stages = Stages::begin(&self.options.chain, self, number)?;
@@ -139,17 +141,17 @@ impl Session {
         Dialect::of(self.info.release)
     }
 
-    /// A name for a context or surface, unused so far.
+    /// A new id for a context or surface.
     pub fn new_id(&self) -> u32 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The server is lost, or there never was one: there is nothing to wait for.
+    /// Whether the server is lost or there never was one: then no answer will come.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// The program has a context that reports the loss, so it shall go on.
+    /// The program has a context that reports the loss, so the program continues after it.
     pub fn outlive(&self) {
         self.outlived.store(true, Ordering::Relaxed);
     }
@@ -164,8 +166,8 @@ impl Session {
         self.options.frames.is_some_and(|limit| frames >= limit)
     }
 
-    /// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in
-    /// bits of [`want`].
+    /// Takes the next frame number of `surface`. Returns it with the purposes of the frame's
+    /// picture, as bits of [`want`].
     pub fn next_frame(&self, surface: &Arc<Surface>) -> (u32, u32) {
         let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
         if !self.is_answered() {
@@ -193,8 +195,8 @@ impl Session {
         (frame, wants.map(|(_, want)| want).sum())
     }
 
-    /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if
-    /// the session is lost.
+    /// Reserves memory for a message header and records of `bytes` bytes or more. `None` if the
+    /// session is lost.
     pub fn reserve(&self, bytes: usize) -> Option<Reservation> {
         if self.is_lost() {
             return None;
@@ -209,11 +211,12 @@ impl Session {
         }
     }
 
-    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's
-    /// number, unless it has to pass stages first. Whether more `follows` soon.
+    /// Sends the first `used` bytes of `reservation`, header and records. Returns the message's
+    /// number, unless the message has to pass stages first. `follows` says whether another message
+    /// follows soon.
     pub fn commit(&self, reservation: &mut Reservation, used: usize, follows: bool) -> u32 {
         if self.options.count_commands {
-            // SAFETY: so much was written there.
+            // SAFETY: `used` bytes were written there.
             self.stats
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
@@ -241,7 +244,7 @@ impl Session {
         Ok(sent.number)
     }
 
-    /// Sends a message that was written elsewhere, and says its number.
+    /// Sends a message that was written elsewhere, and returns its number.
     pub fn commit_copy(&self, message: &[u8]) -> u32 {
         let Some(mut reservation) = self.reserve(message.len() - MESSAGE_HEADER) else {
             return 0;
@@ -260,14 +263,14 @@ impl Session {
         self.renderers.send_wait()
     }
 
-    /// Sends single commands outside any context, and says the message's number. They are executed
-    /// after all that was flushed before.
+    /// Sends single commands outside any context, and returns the message's number. They are
+    /// executed after all messages that were flushed before.
     pub fn control(&self, write: impl FnOnce(&mut Encoder)) -> u32 {
         self.message(0, CONTROL_BYTES, write)
     }
 
-    /// Sends commands of at most `bytes` bytes to `context` in a message of their own, and says its
-    /// number.
+    /// Sends commands of at most `bytes` bytes to `context` in a message of their own, and returns
+    /// its number.
     pub fn message(&self, context: u32, bytes: usize, write: impl FnOnce(&mut Encoder)) -> u32 {
         let Some(mut reservation) = self.reserve(bytes) else {
             return 0;
@@ -276,8 +279,8 @@ impl Session {
         self.commit(&mut reservation, used, false)
     }
 
-    /// Waits for the answer to what `context` has asked by command `op` in message `number`.
-    /// Nothing if the session has no server that answers.
+    /// Waits for the answer to command `op`, which `context` has sent in message `number`. The
+    /// answer is empty if no server answers.
     pub fn answer(&self, context: u32, op: u16, number: u32) -> Answered {
         if mgn_wire::everyone_answers(op) {
             let mut answers = self.answers(context, op, number).into_iter().flatten();
@@ -294,8 +297,8 @@ impl Session {
         answered
     }
 
-    /// The same for each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None for lost ones.
+    /// The same for each renderer of a wall that has its own answer, in the order of their tiles.
+    /// None for lost renderers.
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
         let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();
@@ -307,7 +310,7 @@ impl Session {
         answers.unwrap_or_default()
     }
 
-    /// The question of message `number`, after the stages.
+    /// The question of message `number`, after it has passed the stages.
     fn asked(&self, context: u32, number: u32) -> Asked {
         match self.stages.get() {
             Some(stages) => stages.asked(context),
@@ -322,7 +325,8 @@ impl Session {
         if self.is_answered() && !self.is_lost() {
             match answers() {
                 Ok(answers) => return Some(answers),
-                // The thread that finds the last renderer lost may not have said so yet.
+                // The thread that finds that the last renderer is lost may not have reported it
+                // yet.
                 Err(NoAnswer::GivenUp) if !self.is_lost() => {
                     self.break_off("every renderer that was asked a question is gone");
                 }
@@ -335,8 +339,8 @@ impl Session {
         None
     }
 
-    /// If the program does not continue without its server, another thread ends the process. Until
-    /// then this thread waits, so that the program does not end first, with a status of success.
+    /// Waits while another thread ends the process, if the program does not continue without its
+    /// server. Otherwise the program might exit first, with a status of success.
     pub fn await_end(&self) {
         const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
         if self.is_lost() && !self.goes_on() {
@@ -344,12 +348,12 @@ impl Session {
         }
     }
 
-    /// Whether the program goes on when the session is lost.
+    /// Whether the program continues when the session is lost.
     fn goes_on(&self) -> bool {
         self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed)
     }
 
-    /// The renderer of `tile` is lost. The others go on, or there is none and the session ends.
+    /// The renderer of `tile` is lost. The others continue; if there is none, the session ends.
     pub fn lose_renderer(&self, tile: usize, why: impl Display) {
         if self.is_lost() {
             return;
@@ -364,15 +368,15 @@ impl Session {
         ));
     }
 
-    /// How the renderer of `tile`, which draws now, is to be replaced.
+    /// The failover state for the renderer that draws `tile` now.
     pub fn failover(&self, tile: usize) -> Failover {
         let server = renderers::server_of(&self.options, &self.assignments, tile);
         Failover::new(server, self.start.elapsed())
     }
 
-    /// Waits until the server of `tile`, whose renderer is lost, or another one in its place is
-    /// available, and lets it take over the tile. Returns the connection for its frames; none if no
-    /// server ever can.
+    /// Waits until a server is available for `tile`, whose renderer is lost: the same server or
+    /// another one assigned to the tile. Lets it take over the tile. Returns the connection for its
+    /// frames; none if no server ever can.
     pub fn succeed(&self, tile: usize, failover: &mut Failover) -> Option<(Sender, Receiver)> {
         let name = self.tile_name(tile);
         if let Some(server) = failover.lost(self.start.elapsed()).unfit {
@@ -383,7 +387,7 @@ impl Session {
             let due = self.start + failover.due();
             match self.assignments.wait(tile, failover.server(), due) {
                 Wait::End => {
-                    // The program may go on without renderers.
+                    // The program may continue without renderers, so the tile needs none.
                     self.assignments.say_settled(tile);
                     return None;
                 }
@@ -424,7 +428,8 @@ impl Session {
         }
     }
 
-    /// Lets `server` take over `tile`, with the session that was `opened` there before, if any.
+    /// Lets `server` take over `tile`. Uses the session that an earlier attempt `opened` there, if
+    /// any.
     fn try_successor(
         &self,
         tile: usize,
@@ -438,42 +443,42 @@ impl Session {
         self.renderers.fill(tile, new, &|| self.is_lost())
     }
 
-    /// Whether a new window is the one that the program shares with others: the first is, and once
-    /// that is gone, the next.
+    /// Whether a new window becomes the window that the program shares with others: the first
+    /// window does, and after its end the next one.
     pub fn takes_shared_window(&self, id: u32) -> bool {
         let window = &self.shared_window;
         let (set, seen) = (Ordering::AcqRel, Ordering::Acquire);
         self.options.window.is_some() && window.compare_exchange(0, id, set, seen).is_ok()
     }
 
-    /// The window that the program shares with others, while there is one.
+    /// The window that the program shares with others, as long as it exists.
     pub fn shared_window(&self) -> Option<Arc<Surface>> {
         self.frames
             .surface(self.shared_window.load(Ordering::Acquire))
     }
 
-    /// Announces that the program ends normally, so that the other programs of its window do not
-    /// fail.
+    /// Announces that the program ends normally, so that the other programs that share its window
+    /// do not fail.
     pub fn take_leave(&self) {
         if self.options.window.is_some() && !self.is_lost() {
             self.control(|e| e.mgn_leave());
         }
     }
 
-    /// Ends the process, after stages have said what they have left to say.
+    /// Ends the process, after the stages have sent their last output.
     pub fn end_process(&self, status: i32) -> ! {
         self.end_stages();
         exit::end_process(status)
     }
 
-    /// The process ends: stages say what they have left to say.
+    /// The process ends: lets the stages send their last output.
     pub fn end_stages(&self) {
         if let Some(stages) = self.stages.get() {
             stages.end();
         }
     }
 
-    /// Whether draws may be sent to the tiles of a wall only that they touch.
+    /// Whether a draw may be sent only to those tiles of a wall that it touches.
     pub fn sorts(&self) -> bool {
         self.sorts && self.wall().is_some()
     }
@@ -484,8 +489,9 @@ impl Session {
         tile.map_or_else(String::new, Tile::to_string)
     }
 
-    /// The command connection failed. The server's reason comes by the other one and may still be
-    /// under way, so it gets a moment before the session ends for `error` alone.
+    /// The command connection failed. The server gives its reason on the frames connection, where
+    /// it may still be in flight. So wait a moment before the session ends with `error` as the
+    /// reason.
     pub fn break_off(&self, error: impl Display) {
         const REASON_TIMEOUT: Duration = Duration::from_secs(2);
         const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -496,8 +502,8 @@ impl Session {
         self.lose(error);
     }
 
-    /// The session has ended. Says so once; then the program ends, or goes on blank if that was
-    /// asked for.
+    /// The session has ended. Reports this once. Then the program ends, or continues without
+    /// pictures if that was asked for.
     pub fn lose(&self, why: impl Display) {
         let why = format!("the render server is lost: {why}");
         if let Some(composite) = self.composite.filter(|_| !self.is_lost()) {
@@ -506,8 +512,8 @@ impl Session {
         self.end(Some(&why), 1);
     }
 
-    /// This program no longer swaps or composites with others. Says why, unless another program
-    /// tells the user.
+    /// This program no longer swaps or composites with others. Prints the reason, unless another
+    /// program tells the user.
     pub fn part(&self, why: Option<String>, status: u8) {
         self.end(why.as_deref(), status.into());
     }
@@ -535,8 +541,8 @@ impl Session {
     }
 }
 
-/// Lets other programs go on whose pictures are composited with those of this one, which lives on
-/// without pictures. They may still read the last picture, and must not hold up the program.
+/// Lets the programs continue that composite with this one. This program lives on without pictures.
+/// The others may still read its last picture, and must not delay it.
 fn leave_the_others(composite: &'static Composite) {
     let leave = || {
         composite.leave();
@@ -567,16 +573,16 @@ fn formats(info: &ServerInfo) -> Vec<Format> {
             has_srgb: c.has_srgb,
         })
     };
-    // Each is listed after those that programs rather want.
+    // In order of preference, because programs often take the first that fits.
     [(false, true), (false, false), (true, true), (true, false)]
         .into_iter()
         .flat_map(|(accum, double)| of(accum, double))
         .collect()
 }
 
-/// The largest pbuffer that servers make.
+/// The largest pbuffer that servers create.
 const SIZE_MAX: u32 = 16384;
-/// The largest surface of a wall whose renderers hold the pixels of their tiles only.
+/// The largest surface of a wall whose renderers store the pixels of their tiles only.
 const OFFSET_SIZE_MAX: u32 = 1 << 20;
 
 impl Owner for Session {
@@ -618,7 +624,7 @@ impl Outlet for Session {
     }
 }
 
-/// Less room than this left of a chunk is not worth writing to.
+/// If less room than this is left in a chunk, it is not worth writing to.
 pub const ROOM_BYTES: usize = 4096;
 
 /// The number of records of a message.
@@ -638,7 +644,7 @@ unsafe fn records(message: *const u8, bytes: usize) -> u64 {
 }
 
 impl Session {
-    /// The wall that pictures are divided for: one of several tiles.
+    /// The wall whose tiles pictures are divided into. None for a wall of one tile.
     pub fn wall(&self) -> Option<&Wall> {
         let is_divided = |wall: &&Wall| wall.tiles.len() > 1 && self.is_answered();
         self.options.wall.as_ref().filter(is_divided)

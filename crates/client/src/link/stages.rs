@@ -1,7 +1,7 @@
 //! Stages in the program's own process: all commands pass through them before they are sent.
 //!
-//! They have a thread of their own, which gets copies of messages and sends the output of the
-//! chain. So stages do not work in the program's threads, which wait for them only for answers.
+//! The stages have their own thread, which gets copies of messages and sends the output of the
+//! chain. So stages do not run in the program's threads, which wait for them only for answers.
 
 use crate::exit::end_process;
 use crate::signals::Signals;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Messages that may wait for the stages. A thread that sends another one blocks.
+/// The most messages that may wait for the stages. A thread that sends one more blocks.
 const WAITING: usize = 64;
-/// How long the process waits at its end for what the stages have left to say.
+/// How long the process waits at its end for the last output of the stages.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Where messages go that have passed the stages.
+/// The receiver of messages that have passed the stages.
 pub trait Outlet: Sync {
-    /// Sends a message, and says its number.
+    /// Sends a message, and returns its number.
     fn send(&self, message: &[u8]) -> Result<u32, Error>;
 
     /// A message could not be sent.
@@ -35,10 +35,10 @@ pub trait Outlet: Sync {
     fn lose(&self, why: &str);
 }
 
-/// The end of a chain to which messages are given.
+/// The input of a chain of stages.
 pub struct Stages {
     given: SyncSender<StageInput>,
-    /// Set when the stages have said what they had left to say.
+    /// Set when the stages have sent their last output.
     have_ended: Arc<AtomicBool>,
 }
 
@@ -109,7 +109,7 @@ impl Stages {
 
     /// The session has ended: lets the stages send their last output.
     pub fn end(&self) {
-        // Their own thread has had them do so before it ends the session.
+        // If the thread of the stages ends the session, it has already let them do so.
         if self.have_ended.load(Ordering::Acquire) {
             return;
         }
@@ -118,8 +118,8 @@ impl Stages {
         let _ = told.recv_timeout(LAST_WORDS);
     }
 
-    /// The thread goes on for as long as the process does, unless a stage has panicked, which it
-    /// has said.
+    /// The thread runs as long as the process does, unless a stage has panicked, which has been
+    /// reported.
     fn give(&self, what: StageInput) {
         if self.given.send(what).is_err() {
             end_process(1);
@@ -134,13 +134,13 @@ struct StageThread {
     have_ended: Arc<AtomicBool>,
     pack: Pack,
     sent: Rc<RefCell<Sent>>,
-    /// By context, what stages have answered that is not fetched yet.
+    /// Answers of stages, by context, that were not fetched yet.
     answers: HashMap<u32, Vec<u8>>,
 }
 
 #[derive(Default)]
 struct Sent {
-    /// By context, the number of the last message with a question.
+    /// The number of the last message with a question, by context.
     asked: HashMap<u32, u32>,
     error: Option<Error>,
 }
@@ -245,8 +245,8 @@ impl StageThread {
     }
 }
 
-/// A stage has answered the question `op` itself. The program waits for more than that, such as
-/// errors of former commands: so something harmless is asked.
+/// Asks a harmless question in place of `op`, which a stage has answered itself. The program also
+/// waits for other things, such as errors of earlier commands.
 fn ask_anything(pack: &mut Pack, context: u32, op: u16) -> Result<(), Fault> {
     if context == 0 || everyone_answers(op) {
         let why = format!(

@@ -2,12 +2,11 @@
 //! runs.
 //!
 //! The file `stats-<pid>` in `MGN_RUN_DIR` is [`FILE_BYTES`] long and holds native 64-bit words,
-//! each written atomically. Word 0 is [`MAGIC`], whose last byte is the version of this layout; the
-//! others are named by [`Word`]. From [`ROUND_TRIPS_BY_OP`] on there is one count of round trips
-//! for each op number of the command stream, and from [`DOUBTS_BY_OP`] on one of those that
-//! glGetError needed, by the command whose success was not known. Times are nanoseconds of
-//! `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are overwritten by its
-//! successor.
+//! each written atomically. Word 0 is [`MAGIC`], whose last byte is the version of this layout.
+//! [`Word`] names the other words. From [`ROUND_TRIPS_BY_OP`] on there is one count of round trips
+//! for each op number of the command stream. From [`DOUBTS_BY_OP`] on, there is one count of the
+//! round trips for glGetError, by the command whose success was not known. Times are nanoseconds of
+//! `CLOCK_MONOTONIC`. If a program replaces itself by exec, its successor overwrites the words.
 
 use mgn_sys::clock::monotonic;
 use std::ffi::CString;
@@ -17,16 +16,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// "MGNSTAT" and the layout's version, 2.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x02");
-/// Where the counts of round trips by op number begin, in words.
+/// The first word of the counts of round trips by op number.
 pub const ROUND_TRIPS_BY_OP: usize = 32;
-/// Op numbers that have a count.
+/// The number of op numbers that are counted.
 pub const OPS: usize = 4096;
-/// Where the counts of doubts by op number begin.
+/// The first word of the counts of doubts by op number.
 pub const DOUBTS_BY_OP: usize = ROUND_TRIPS_BY_OP + OPS;
 pub const WORDS: usize = DOUBTS_BY_OP + OPS;
 pub const FILE_BYTES: usize = WORDS * 8;
 
-/// Places of the single words.
+/// The indices of the single words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Word {
@@ -42,7 +41,7 @@ pub enum Word {
     Bytes = 5,
     /// Records of the command stream; counted if `MGN_COUNT_COMMANDS` is set.
     Commands = 6,
-    /// Messages the bytes went in.
+    /// Messages that carried the bytes.
     Messages = 7,
     /// Time the program's threads spent waiting to send.
     SendWait = 8,
@@ -55,7 +54,7 @@ pub enum Word {
     LastFrame = 13,
 }
 
-/// The counters; where there is no run directory they count into private memory.
+/// The counters. Without a run directory they are in private memory.
 pub struct Stats {
     words: *const AtomicU64,
 }
@@ -66,8 +65,8 @@ unsafe impl Send for Stats {}
 unsafe impl Sync for Stats {}
 
 impl Stats {
-    /// Makes the file in `run_dir`. Statistics are never a reason to fail: without the file they
-    /// are kept to ourselves.
+    /// Creates the file in `run_dir`. Statistics are never a reason to fail: without the file, the
+    /// counters are in private memory.
     pub fn create(run_dir: Option<&Path>) -> Stats {
         let words = run_dir.and_then(map_file).unwrap_or_else(|| {
             let private: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
@@ -99,14 +98,14 @@ impl Stats {
         self.at(word as usize).load(Ordering::Relaxed)
     }
 
-    /// One round trip because of `op`, answered with `bytes`.
+    /// Counts a round trip for `op`, answered with `bytes`.
     pub fn round_trip(&self, op: u16, bytes: usize) {
         self.add(Word::RoundTrips, 1);
         self.add(Word::AnswerBytes, bytes as u64);
         self.count(ROUND_TRIPS_BY_OP, op);
     }
 
-    /// A round trip only because `op` may have failed.
+    /// Counts a round trip that was needed only because `op` may have failed.
     pub fn doubted(&self, op: u16) {
         self.count(DOUBTS_BY_OP, op);
     }
@@ -116,7 +115,7 @@ impl Stats {
         self.at(table + op).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One frame handed over.
+    /// Counts a frame that was handed over.
     pub fn frame(&self, send_wait_ns: u64) -> u64 {
         let now = monotonic() as u64;
         if self.value(Word::Frames) == 0 {

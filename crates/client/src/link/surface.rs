@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The most invisible frames of one surface that may be in flight while the first of them was
-/// handed over only a moment ago. So threads that take turns with short frames are woken once for
-/// several.
+/// The most invisible frames of one surface that may be in flight if the first of them was handed
+/// over only a moment ago. With this limit, threads that take turns with short frames are woken
+/// once for several frames.
 pub const UNSEEN: u32 = 64;
 
 /// The client's side of a surface.
@@ -28,7 +28,8 @@ pub enum Kind {
     Pbuffer,
 }
 
-/// GLX_TEXTURE_FORMAT_EXT and GLX_TEXTURE_TARGET_EXT: what an X pixmap becomes as a texture.
+/// GLX_TEXTURE_FORMAT_EXT and GLX_TEXTURE_TARGET_EXT: the format and target of an X pixmap as a
+/// texture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texture {
     pub format: i32,
@@ -43,10 +44,11 @@ pub struct Description {
     pub config_id: u32,
 }
 
-/// A default framebuffer. The server has one of the same id until the last user here releases it.
+/// A default framebuffer. The server has a framebuffer of the same id until the last user here
+/// releases this one.
 pub struct Surface {
     pub id: u32,
-    /// The program's name: a GLX drawable, 0 for those of EGL.
+    /// The program's name for it: a GLX drawable, or 0 for EGL surfaces.
     pub xid: u32,
     pub kind: Kind,
     pub format: Format,
@@ -66,18 +68,19 @@ pub struct Surface {
 
 /// The owner of surfaces.
 pub trait Owner: Sync {
-    /// The wall that they are divided for, if there is one.
+    /// The wall whose tiles the surfaces are divided into, if there is one.
     fn wall(&self) -> Option<&Wall>;
 
     /// The largest width and height of a surface.
     fn size_max(&self) -> u32;
 
-    /// Destroys the renderers' surface of this id, into which other programs draw if it is shared.
+    /// Destroys the renderers' surface of this id. `is_shared` says whether other programs draw
+    /// into it.
     fn destroy(&self, id: u32, is_shared: bool);
 }
 
 impl Surface {
-    /// One of `owner`, which makes the renderers' by the same id.
+    /// Creates a surface of `owner`. The owner creates the renderers' surfaces with the same id.
     pub fn new(
         owner: Option<&'static dyn Owner>,
         id: u32,
@@ -116,8 +119,8 @@ impl Surface {
         ((both >> 32) as u32, both as u32)
     }
 
-    /// The window's size, if it is another than the framebuffer's; from then on the framebuffer
-    /// counts as having it. Never waits for the X server.
+    /// The window's size, if it differs from the framebuffer's. From then on the framebuffer counts
+    /// as having this size. Never waits for the X server.
     pub fn resized(&self) -> Option<(u32, u32)> {
         let Kind::Window { watch, window } = &self.kind else {
             return None;
@@ -129,7 +132,7 @@ impl Surface {
         changed.then(|| self.size())
     }
 
-    /// The parts of it that the renderers of the session's wall have; none if there is no wall.
+    /// The area of each renderer of the session's wall; none if there is no wall.
     pub fn areas(&self) -> Option<Arc<[Area]>> {
         let wall = self.owner?.wall()?;
         Some(self.areas.at(wall, self.size()))
@@ -143,15 +146,15 @@ impl Surface {
         matches!(self.kind, Kind::Window { .. })
     }
 
-    /// Waits for what the X server has to say about the window.
+    /// Waits until all events about the window have come from the X server.
     pub fn ask_window(&self) {
         if let Kind::Window { watch, .. } = &self.kind {
             watch.catch_up();
         }
     }
 
-    /// Whether it is a window that was drawn to by its own name, and which was destroyed; the X
-    /// server may use the number again.
+    /// Whether the surface is a window that was drawn to by its own name and is destroyed now. The
+    /// X server may reuse the number.
     fn went_with_its_window(&self) -> bool {
         match &self.kind {
             Kind::Window { window, .. } => window.is_gone() && window.xid == self.xid,
@@ -159,7 +162,7 @@ impl Surface {
         }
     }
 
-    /// Whether there is something that pictures could be put into.
+    /// Whether pictures can be put into it.
     pub fn is_visible(&self) -> bool {
         match &self.kind {
             Kind::Window { window, .. } => !window.is_gone(),
@@ -198,13 +201,13 @@ fn pack(width: u32, height: u32) -> u64 {
     u64::from(width) << 32 | u64::from(height)
 }
 
-/// Surfaces by the names that GLX programs use: per X server, by XID.
+/// Surfaces by the names that GLX programs use: by X server and XID.
 #[derive(Default)]
 pub struct Drawables {
     known: Mutex<HashMap<(String, u32), Arc<Surface>>>,
 }
 
-/// Those of this process.
+/// The surfaces of this process.
 pub fn drawables() -> &'static Drawables {
     static DRAWABLES: PerProcess<Drawables> = PerProcess::new();
     DRAWABLES.get()
@@ -227,7 +230,7 @@ impl Drawables {
         Some(surface.clone())
     }
 
-    /// A surface of the X window `window`, by whatever name the program has for it.
+    /// A surface of the X window `window`, whatever name the program uses for it.
     pub fn of_window(&self, display: &str, window: u32) -> Option<Arc<Surface>> {
         let known = self.known();
         let is_of_it = |surface: &Surface| match &surface.kind {
@@ -263,7 +266,7 @@ impl Drawables {
     }
 }
 impl Surface {
-    /// Whether every renderer draws all of it.
+    /// Whether every renderer draws the whole surface.
     pub fn is_whole(&self) -> bool {
         self.wholeness.is_whole.load(Ordering::Relaxed)
     }

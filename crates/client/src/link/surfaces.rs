@@ -1,4 +1,4 @@
-//! How surfaces are made, here and at the session's renderers.
+//! Creates surfaces, here and at the session's renderers.
 
 use crate::link::session::Session;
 use crate::link::surface::{Description, Kind, Owner, Surface, Texture};
@@ -70,7 +70,7 @@ impl Surface {
         if is_shared {
             server_kind |= kinds::SHARED;
         }
-        // All programs give it one size, which is the mural's later on.
+        // All programs give it the same size. Later, this is the mural's size.
         let mural = session.wall().filter(|wall| wall.fit == Fit::Window);
         let size = match (&kind, mural.filter(|_| is_shared)) {
             (Kind::Window { watch, window }, Some(wall)) if size != wall.size => {

@@ -1,8 +1,9 @@
-//! The barrier before swaps: no program shows a frame before all have handed over theirs.
+//! The barrier before swaps: no program shows a frame before all programs have handed over theirs.
 //!
-//! The programs are the ranks of a job, which they join at their first swap. A program that ends
-//! leaves the barrier, and the others go on without it. They also go on without a lost one: its
-//! launcher ends them if it should not have ended. A program that hangs is an error after a time.
+//! The programs are the ranks of a job, which they join at their first swap. If a program ends, it
+//! leaves the barrier, and the others go on without it. They also go on if a program is lost: its
+//! launcher ends them if the loss is a failure. If a program hangs, that becomes an error after a
+//! time limit.
 
 use crate::link::job;
 use crate::link::surface::Surface;
@@ -14,13 +15,13 @@ use mgn_composite::{TOLD, UNTOLD};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
-/// The job here, beside the programs' own.
+/// The suffix of the name of this job.
 const OF_SWAPS: &str = ".swaps";
 const PORTS_APART: u16 = 2048;
 
-/// How much longer than rank 0 the others wait. It knows best which rank is missing.
+/// How much longer than rank 0 the other ranks wait. Rank 0 knows best which rank is missing.
 const EXTRA_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long the others may take to let this program leave.
+/// How long to wait for the others when this program leaves.
 const LEAVING: Duration = Duration::from_secs(2);
 
 pub struct SwapBarrier {
@@ -31,10 +32,10 @@ pub struct SwapBarrier {
 }
 
 enum State {
-    /// Nothing was swapped yet.
+    /// No swap so far.
     Unopened,
     Open(Opened),
-    /// There is no program to wait for, or this one has left.
+    /// There is no other program to wait for, or this program has left.
     Over,
 }
 
@@ -47,8 +48,8 @@ struct Opened {
     window: Weak<Surface>,
 }
 
-/// The program cannot go on: the message for the person, unless another process prints it, and the
-/// exit status.
+/// The program cannot go on. Holds the message for the user, unless another process prints it, and
+/// the exit status.
 #[derive(Debug)]
 pub struct Failed(pub Option<String>, pub u8);
 
@@ -61,11 +62,11 @@ impl SwapBarrier {
         }
     }
 
-    /// Waits until all others swap too, if swaps of `surface` count: those of the first window that
-    /// is swapped, for as long as it exists.
+    /// Waits until all other programs swap too, if `surface` is the window whose swaps count: the
+    /// first window that is swapped, for as long as it exists.
     ///
     /// # Errors
-    /// [`Failed`], once.
+    /// [`Failed`], at most once.
     pub fn pass_for(&self, surface: &Arc<Surface>) -> Result<(), Failed> {
         match surface.is_window() {
             true => self.pass(Some(surface)),
@@ -73,10 +74,10 @@ impl SwapBarrier {
         }
     }
 
-    /// Waits until all others get here too.
+    /// Waits until all other programs get here too.
     ///
     /// # Errors
-    /// [`Failed`], once.
+    /// [`Failed`], at most once.
     pub fn pass_all(&self) -> Result<(), Failed> {
         self.pass(None)
     }
@@ -113,7 +114,7 @@ impl SwapBarrier {
         if size == 1 {
             return Ok(State::Over);
         }
-        // The barrier's thread is ours.
+        // The barrier's thread is ours, so it must not run the program's signal handlers.
         let _signals = Signals::block_all();
         let opened = JobBarrier::open(
             Box::new(member),
@@ -125,7 +126,7 @@ impl SwapBarrier {
             },
         );
         let barrier = opened.map_err(|error| match error {
-            // The first rank has found the same, and reports it for all.
+            // The first rank has found the same error, and reports it for all.
             OpenError::Gone { .. } | OpenError::TooLate { .. } if self.is_supervised => {
                 Failed(None, UNTOLD)
             }
@@ -164,7 +165,7 @@ impl SwapBarrier {
                     *passed += 1;
                     return Ok(());
                 }
-                // All that are left have failed at this epoch, and meet at the next one.
+                // All remaining ranks have failed at this epoch, and meet at the next one.
                 Err(WaitError::Lost(lost)) => {
                     if !self.is_supervised {
                         line(format_args!(
@@ -180,7 +181,7 @@ impl SwapBarrier {
                         named(&missing)
                     );
                     let first = (0..*size).find(|other| !missing.contains(&Id(*other)));
-                    // One says what all have found.
+                    // One rank reports for all that have found the same.
                     let speaks = !self.is_supervised || first == Some(*rank);
                     return Err(Failed(
                         speaks.then_some(why),
@@ -195,13 +196,13 @@ impl SwapBarrier {
         }
     }
 
-    /// The program has ended or shows no more pictures, and the others go on without it.
+    /// The program has ended or shows no more pictures. The others go on without it.
     pub fn leave(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(state)) => state.into_inner(),
-            // A thread of the program waits, and still takes part in this swap. When the process
-            // ends, it is lost to the others.
+            // A thread of the program waits here, and still takes part in this swap. When the
+            // process ends, the others find that it is lost.
             Err(TryLockError::WouldBlock) => return,
         };
         if let State::Open(mut opened) = std::mem::replace(&mut *state, State::Over) {
@@ -212,7 +213,7 @@ impl SwapBarrier {
     }
 }
 
-/// Ranks, as they are named to users.
+/// Formats ranks for messages to users.
 fn named(ranks: &[Id]) -> String {
     let names: Vec<String> = ranks.iter().map(Id::to_string).collect();
     names.join(", ")

@@ -1,8 +1,8 @@
-//! Surfaces on a wall: which renderer draws, shows and answers for what.
+//! Surfaces on a wall: which renderer draws, shows and returns which part.
 //!
-//! A surface is drawn in tiles until something needs all of it. Then it is made *whole*: every
-//! renderer is given the tiles of all others, and draws all of it from there on, up to the end of
-//! the first frame in which nothing has needed that.
+//! A surface is drawn in tiles until a command needs all of it. Then it is made *whole*: every
+//! renderer gets the tiles of all others, and draws the whole surface from then on. This ends after
+//! the first frame in which no command needed the whole surface.
 
 use mgn_wall::{Area, Rect, Wall};
 use mgn_wire::Encoder;
@@ -12,28 +12,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The purpose for which a surface is made whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WholePurpose {
-    /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width,
-    /// height.
+    /// A command reads this rectangle of the read framebuffer: x, y, width, height.
     Reading([i32; 4]),
-    /// A command needs all of what is drawn to.
+    /// A command needs the whole draw framebuffer.
     Drawing,
 }
 
-/// The wall's notes about the whole session.
+/// What the wall has to know about the whole session.
 #[derive(Default)]
 pub struct Needs {
     /// Limits of offset tiling that have been reported, a bit each.
     pub inexact: AtomicU32,
     /// A display list has been compiled with a command that needs whole surfaces.
     pub lists: AtomicBool,
-    /// One has been compiled that draws on condition of a query.
+    /// A display list has been compiled that has conditional rendering.
     pub conditions: AtomicBool,
-    /// One has been compiled with a command that knows of scissor boxes: what lists draw is not
-    /// cut to tiles any more.
+    /// A display list has been compiled with a command that uses scissor boxes: drawing in lists is
+    /// no longer limited to tiles.
     pub scissors: AtomicBool,
-    /// How many contexts have queries that count whole surfaces, be they current or not.
+    /// The number of contexts, current or not, with queries that count whole surfaces.
     pub counting: AtomicU32,
-    /// Shaders may write to memory, where everyone sees how often a fragment was drawn.
+    /// Shaders may write to memory, which shows how often a fragment was drawn.
     pub writes: AtomicBool,
 }
 
@@ -43,7 +42,7 @@ impl Needs {
         self.lists.load(Ordering::Relaxed)
     }
 
-    /// A display list is compiled that draws on condition of a query.
+    /// A display list that has conditional rendering is compiled.
     pub fn conditions(&self) {
         self.conditions.store(true, Ordering::Relaxed);
     }
@@ -77,7 +76,7 @@ impl Areas {
     }
 }
 
-/// Tells the renderers of a wall what each of them draws of a surface that is `height` high.
+/// Tells the renderers of a wall which part of a surface, `height` high, each of them draws.
 ///
 /// # Safety
 /// The encoder can be written to.
@@ -88,7 +87,7 @@ pub unsafe fn encode_areas(encoder: &mut Encoder, surface: u32, areas: &[Area], 
     unsafe { encoder.mgn_tiles(surface, (tiles.as_ptr(), tiles.len())) };
 }
 
-/// Bytes of what `encode_areas` writes.
+/// The bytes that `encode_areas` writes.
 pub fn encoded_areas_bytes(areas: &[Area]) -> usize {
     16 * areas.len() + 16
 }
@@ -110,7 +109,7 @@ pub fn between(one: [i32; 2], other: [i32; 2]) -> [i32; 4] {
     [x, y, width, height]
 }
 
-/// The sides of a rectangle around two, each given by its sides.
+/// The sides of the smallest rectangle around two rectangles, which are given by their sides.
 pub fn hull(a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
     [
         a[0].min(b[0]),
@@ -127,7 +126,7 @@ impl Part {
         [x, y, x + width, y + height]
     }
 
-    /// As renderers are asked for it.
+    /// The numbers by which renderers are asked for it.
     fn numbers(&self) -> [i32; 5] {
         let [x, y, width, height] = self.rect;
         [self.tile as i32, x, y, width, height]

@@ -1,10 +1,10 @@
-//! Bytes that are read where they lie.
+//! Bytes that are read in place.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Bytes at an address, such as data of the program. Another thread may write to them at the same
-/// time, so they are only read through the address, and no reference to them exists.
+/// time, so they are only read through the address, and there is no reference to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes<'a> {
     start: *const u8,
@@ -28,7 +28,7 @@ impl<'a> Bytes<'a> {
         self.len
     }
 
-    /// A part of them. Panics if it does not lie within.
+    /// A part of the bytes. Panics if the range is out of bounds.
     pub fn part(&self, range: Range<usize>) -> Bytes<'a> {
         assert!(range.start <= range.end && range.end <= self.len);
         Bytes {

@@ -9,11 +9,11 @@ use std::ops::Range;
 /// The alignment that `GL_MIN_MAP_BUFFER_ALIGNMENT` promises.
 pub const ALIGNMENT: usize = 64;
 
-/// Zeroed bytes at a fixed address, which the program may write to while it holds a mapping. So
-/// they are only reached by raw pointer.
+/// Zeroed bytes at a fixed address. The program may write to them while it holds a mapping, so they
+/// are only accessed by raw pointer.
 ///
-/// Untouched pages cost nothing: the allocator gets large blocks zeroed from the kernel, but would
-/// not for a larger alignment than its own. Hence the `ALIGNMENT` bytes more.
+/// Untouched pages cost nothing: the allocator gets large blocks zeroed from the kernel. It does
+/// not if the alignment is larger than its own, so `ALIGNMENT` more bytes are allocated instead.
 #[derive(Debug)]
 pub struct Memory {
     block: *mut u8,
@@ -27,17 +27,18 @@ enum Origin {
     Kernel(Watched),
 }
 
-/// From here on asking the kernel what was written is cheaper than looking at all of it.
+/// From this size on, asking the kernel which pages were written is cheaper than comparing all of
+/// them.
 const WATCHED_MIN: usize = 256 << 10;
 
-// SAFETY: the block belongs to this value alone, wherever that is.
+// SAFETY: the block belongs to this value alone, in whichever thread.
 unsafe impl Send for Memory {}
-// SAFETY: no reference to the bytes exists. They are those of the program, which may write to them
-// at any time; the lock of the table of buffers orders what this library does with them.
+// SAFETY: no reference to the bytes exists. The program may write to its bytes at any time. The
+// lock of the table of buffers orders this library's accesses.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// `None` if there is not so much memory.
+    /// `None` if there is not enough memory.
     pub fn zeroed(len: usize) -> Option<Memory> {
         let layout = Layout::from_size_align(len.checked_add(ALIGNMENT)?, 16).ok()?;
         // SAFETY: the layout has a size.
@@ -46,7 +47,7 @@ impl Memory {
         (!block.is_null()).then_some(Memory { block, from, len })
     }
 
-    /// The same, for which `written` finds changes if the memory is large and the kernel supports
+    /// The same, but `take_written` finds changes if the memory is large and the kernel supports
     /// that.
     pub fn watched(len: usize) -> Option<Memory> {
         if len < WATCHED_MIN {
@@ -60,7 +61,7 @@ impl Memory {
         })
     }
 
-    /// Parts outside which nothing was written since the last call; some may lie behind the end.
+    /// The parts that may have been written since the last call. Some may lie beyond the end.
     pub fn take_written(&self) -> Vec<Range<usize>> {
         match &self.from {
             // Pages are aligned, so byte 0 is their first.
@@ -77,7 +78,7 @@ impl Memory {
         self.len
     }
 
-    /// The address of byte `offset`; that of byte 0 is a multiple of `ALIGNMENT`.
+    /// The address of byte `offset`. That of byte 0 is a multiple of `ALIGNMENT`.
     pub fn at(&self, offset: usize) -> *mut u8 {
         debug_assert!(offset <= self.len);
         let first = self.block as usize;
@@ -99,7 +100,7 @@ impl Memory {
         }
     }
 
-    /// Copies `len` bytes from `from_offset` of other memory to `offset`, if both have them.
+    /// Copies `len` bytes from `from_offset` of other memory to `offset`, if both ranges exist.
     pub fn copy(&self, offset: usize, from: &Memory, from_offset: usize, len: usize) {
         if let Some(start) = from.contents().at(from_offset, len) {
             // SAFETY: the other memory has the bytes.
@@ -107,8 +108,8 @@ impl Memory {
         }
     }
 
-    /// Whether `len` bytes at `offset` are those at `other_offset` of other memory. The program may
-    /// be writing to them.
+    /// Whether `len` bytes at `offset` equal those at `other_offset` of other memory. The program
+    /// may be writing to them.
     #[inline]
     pub fn same(&self, offset: usize, other: &Memory, other_offset: usize, len: usize) -> bool {
         if !self.has(offset, len) || !other.has(other_offset, len) {
@@ -125,14 +126,14 @@ impl Memory {
         }
     }
 
-    /// Whether `bytes` are those from `offset` on.
+    /// Whether the memory from `offset` on equals `bytes`.
     pub fn holds(&self, offset: usize, bytes: &[u8]) -> bool {
         // SAFETY: the byte lies in the block.
         let is_there = |(n, byte): (usize, &u8)| unsafe { self.at(offset + n).read() == *byte };
         self.has(offset, bytes.len()) && bytes.iter().enumerate().all(is_there)
     }
 
-    /// A copy of `len` bytes from `offset` on, if they are there.
+    /// A copy of `len` bytes from `offset` on, if they exist.
     pub fn read(&self, offset: usize, len: usize) -> Option<Vec<u8>> {
         let mut bytes = self.has(offset, len).then(|| vec![0; len])?;
         // SAFETY: the bytes lie in the block.
@@ -141,7 +142,7 @@ impl Memory {
     }
 }
 
-/// The contents of a buffer, to be read.
+/// The contents of a buffer, for reading.
 #[derive(Clone, Copy)]
 pub struct Contents<'a>(&'a Memory);
 

@@ -1,4 +1,4 @@
-//! Bounds of vertices as they lie in arrays and buffers, a block of them at a time.
+//! Bounds of vertices in arrays and buffers, found block by block.
 
 use super::bytes::Bytes;
 use super::contents::Contents;
@@ -7,7 +7,7 @@ use mgn_wire::draws::RUN_BLOCK as BLOCK;
 use mgn_wire::gl::*;
 use std::ops::Range;
 
-/// How positions lie, from an address or an offset on: 2 or 3 numbers each.
+/// The layout of positions from an address or an offset on: 2 or 3 numbers each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Positions {
     pub at: usize,
@@ -16,7 +16,7 @@ pub struct Positions {
     pub type_: u32,
 }
 
-/// Indices as they lie in memory.
+/// Indices in memory.
 #[derive(Clone, Copy)]
 pub struct Indices<'a> {
     pub at: Bytes<'a>,
@@ -25,8 +25,8 @@ pub struct Indices<'a> {
     pub restart: Option<u32>,
 }
 
-/// The blocks of a draw of `count` vertices or indices, of which each has `overlap` in common with
-/// the next; all are one block without a number.
+/// The blocks of a draw of `count` vertices or indices. Each block shares `overlap` elements with
+/// the next. If `overlap` is none, the draw is one block.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks {
     count: usize,
@@ -46,7 +46,7 @@ impl Blocks {
         }
     }
 
-    /// The elements in some of them.
+    /// The elements in a range of blocks.
     pub fn range(&self, blocks: Range<usize>) -> Range<usize> {
         let end = match blocks.end == self.number {
             true => self.count,
@@ -70,8 +70,8 @@ impl Positions {
         number * self.size as usize
     }
 
-    /// The same with the first one that may lie in a buffer, and which of those is the first of
-    /// these; none if they lie over one another.
+    /// The same positions, but beginning with the first one that fits into a buffer, and the number
+    /// of the original first position among them. None if the stride is 0.
     pub fn grid(self) -> Option<(Positions, usize)> {
         let first = self.at.checked_div(self.stride)?;
         let grid = Positions {
@@ -81,14 +81,15 @@ impl Positions {
         (self.stride >= self.bytes()).then_some((grid, first))
     }
 
-    /// How many of those on a grid end before an offset, or there, and how many begin before it.
+    /// The number of positions of a grid that end at or before an offset, and the number of those
+    /// that begin before it.
     pub fn before(&self, offset: usize) -> (usize, usize) {
         let end = (offset + self.stride).saturating_sub(self.at + self.bytes());
         let begin = offset.saturating_sub(self.at);
         (end / self.stride, begin.div_ceil(self.stride))
     }
 
-    /// Where position 0 lies in a buffer, if all of `elements` lie there.
+    /// The address of position 0 in a buffer, if all of `elements` lie in the buffer.
     pub fn within(&self, contents: Contents<'_>, elements: Range<i64>) -> Option<*const u8> {
         let last = usize::try_from(elements.end - 1).ok()?;
         let at = self.at.checked_add(last.checked_mul(self.stride)?)?;
@@ -96,10 +97,10 @@ impl Positions {
         (elements.start >= 0).then(|| start.wrapping_add(self.at))
     }
 
-    /// Bounds of some of `count` vertices, where position 0 lies at `start`.
+    /// Bounds of the `vertices` among `count` vertices. Position 0 lies at `start`.
     ///
     /// # Safety
-    /// Their positions, and those up to `count`, lie there.
+    /// The positions of these vertices, and all up to `count`, lie there.
     pub unsafe fn hull(&self, start: *const u8, vertices: Range<usize>, count: usize) -> Bounds {
         let place = |n: usize| start.wrapping_add(n * self.stride);
         if (self.type_, self.size) != (GL_FLOAT, 3) || self.stride < 4 {
@@ -108,7 +109,8 @@ impl Positions {
         }
         let end = vertices.end.min(count.saturating_sub(1));
         let mut bounds = hull(vertices.start..end, |n| {
-            // SAFETY: the caller's promise; behind all but the last there is more of the next.
+            // SAFETY: the caller's promise; after each position but the last, at least 16 bytes can
+            // be read.
             Some(unsafe { place(n).cast::<[f32; 4]>().read_unaligned() })
         });
         for last in end.max(vertices.start)..vertices.end {
@@ -147,11 +149,10 @@ impl Positions {
         unsafe { self.hull(start, vertices, count) }
     }
 
-    /// Bounds of the vertices that some indices name.
+    /// Bounds of the vertices that the indices in `range` select.
     ///
     /// # Safety
-    /// There are these indices, and the positions of what they name lie where position 0 lies at
-    /// `start`.
+    /// The indices exist, and so do the positions that they select; position 0 lies at `start`.
     pub unsafe fn hull_of(
         &self,
         start: *const u8,
@@ -201,14 +202,14 @@ impl Positions {
 }
 
 impl Indices<'_> {
-    /// The indices in a range, but for those that restart the primitive, as far as there are any.
+    /// The indices in a range without those that restart the primitive, as far as the range exists.
     pub fn each(&self, range: Range<usize>) -> impl Iterator<Item = i64> + '_ {
         let count = match self.size {
             size @ (1 | 2 | 4) => self.at.len() / size,
             _ => 0,
         };
         let there = range.start..range.end.min(count);
-        // SAFETY: there are more.
+        // SAFETY: the index exists.
         there.filter_map(|n| unsafe { self.read(n) })
     }
 
@@ -231,12 +232,12 @@ impl Indices<'_> {
     }
 }
 
-/// Bounds of a block, whose vertices `vertex` finds.
+/// Bounds of a block. `vertex` returns its vertices.
 #[inline(always)]
 fn hull(block: Range<usize>, vertex: impl Fn(usize) -> Option<[f32; 4]>) -> Bounds {
     let (mut bounds, mut n) = (Bounds::NONE, block.start);
     while n + 4 <= block.end {
-        // Values that are not numbers are left out.
+        // NaNs are ignored.
         let found = [n, n + 1, n + 2, n + 3].map(|n| vertex(n).unwrap_or([f32::NAN; 4]));
         bounds.add_four(found);
         n += 4;
@@ -251,14 +252,14 @@ fn hull(block: Range<usize>, vertex: impl Fn(usize) -> Option<[f32; 4]>) -> Boun
 mod tests {
     use super::*;
 
-    /// Bounds of vertices one by one.
+    /// Bounds of vertices, computed one by one.
     fn around(vertices: impl Iterator<Item = [f32; 4]>) -> Bounds {
         let mut bounds = Bounds::NONE;
         vertices.for_each(|[x, y, z, _]| bounds.add([x, y, z, 0.]));
         bounds
     }
 
-    /// Whether all the same tiles are found for both.
+    /// Whether both bounds touch the same tiles.
     fn agree(a: Bounds, b: Bounds) -> bool {
         let transform = std::array::from_fn(|n| if n % 5 == 0 { 0.01 } else { 0. });
         let columns: Vec<[i32; 4]> = (0..60).map(|n| [10 * n, 0, 10, 600]).collect();
@@ -316,7 +317,7 @@ mod tests {
                 size,
                 type_,
             };
-            // Miri takes a thousand times as long.
+            // Under Miri this takes a thousand times as long.
             let counts: &[usize] = match cfg!(miri) {
                 true => &[0, 1, 5],
                 false => &[0, 1, 2, 3, 4, 5, 8, 9, 96, 98],
@@ -331,7 +332,7 @@ mod tests {
                     };
                     word.copy_from_slice(&number.to_le_bytes());
                 }
-                // The end of the last one is the end of what there is.
+                // The memory ends where the last position ends.
                 bytes.truncate(stride * count.saturating_sub(1) + positions.bytes());
                 let start = bytes.as_ptr();
                 // SAFETY: the vector's own positions.

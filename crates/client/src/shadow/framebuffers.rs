@@ -1,5 +1,5 @@
 //! The attachments of framebuffers, as far as they decide whether commands that draw to or read
-//! from them succeed.
+//! from framebuffers succeed.
 
 use super::objects::class::Class;
 use mgn_wire::gl::*;
@@ -16,9 +16,9 @@ pub struct Framebuffers {
 struct Framebuffer {
     /// The last command for each attachment, with its arguments.
     attachments: BTreeMap<u32, Attached>,
-    /// `Encoder::changes` at the last of them: what changed attachments otherwise came before.
+    /// `Encoder::changes` at the last of these commands. Other changes of attachments came before.
     since: u32,
-    /// How many were deleted when the last of this name was.
+    /// The number of deletions when a framebuffer of this name was last deleted.
     born: u32,
 }
 
@@ -42,8 +42,8 @@ impl Framebuffers {
         }
     }
 
-    /// A command has attached an image, which came to be as `born` says. `since` is
-    /// `Encoder::changes`.
+    /// A command has attached an image. `born` tells the object apart from earlier ones of its
+    /// name. `since` is `Encoder::changes`.
     pub fn attached(
         &mut self,
         framebuffer: u32,
@@ -70,7 +70,7 @@ impl Framebuffers {
         }
     }
 
-    /// Adds to a key all that is known of a framebuffer and its images.
+    /// Adds all known state of a framebuffer and its images to a key.
     pub fn put(&self, name: u32, images: &Images, key: &mut Vec<u32>) {
         key.push(images.all);
         let Some(framebuffer) = self.table.get(&name) else {
@@ -91,7 +91,7 @@ impl Framebuffers {
 pub struct Images {
     textures: HashMap<u32, Image>,
     renderbuffers: HashMap<u32, Image>,
-    /// Counts changes of it is not known which.
+    /// Counts changes of an unknown image.
     all: u32,
 }
 
@@ -100,7 +100,7 @@ pub struct Images {
 pub enum Change {
     Defined(Class, u32),
     Deleted(Class, u32),
-    /// Something, to it is not known which.
+    /// Any image may have changed.
     Any,
 }
 
@@ -108,7 +108,8 @@ pub enum Change {
 struct Image {
     /// Counts definitions and deletions.
     changes: u32,
-    /// The same at the last deletion: an object of before is another one.
+    /// The value of `changes` at the last deletion: it tells the object apart from earlier ones of
+    /// its name.
     born: u32,
 }
 
@@ -137,7 +138,7 @@ impl Images {
         }
     }
 
-    /// The number of the object's changes when it came to be.
+    /// The number of changes when the object was created.
     pub fn born(&self, class: Class, name: u32) -> u32 {
         self.image(class, name).born
     }

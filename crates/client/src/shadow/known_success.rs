@@ -1,5 +1,6 @@
-//! Commands that are known to succeed, each with all that its success depends on, as numbers. Once
-//! an answer has shown that every command up to it succeeded, those sent until then are known.
+//! Commands that are known to succeed. Each is recorded with all state on which its success
+//! depends, as numbers. When an answer shows that every command up to it succeeded, the commands
+//! sent so far are known to succeed.
 
 use super::framebuffers::Change;
 use std::collections::HashMap;
@@ -7,25 +8,26 @@ use std::collections::HashMap;
 /// A command, its arguments, and the state on which its success depends.
 pub type SuccessKey = Vec<u32>;
 
-/// The key of a command that certainly succeeds. All others begin with their opcode.
+/// The key of a command that certainly succeeds. All other keys begin with their opcode.
 pub const INFALLIBLE: SuccessKey = Vec::new();
 
-/// More are not remembered at a time.
+/// The largest number of keys that are remembered.
 const KEYS_MAX: usize = 1 << 13;
 
 #[derive(Default)]
 pub struct KnownSuccess {
-    /// With the answers of those that are questions.
+    /// The known keys. A question's key has its answer.
     known: HashMap<SuccessKey, u32>,
-    /// Of commands sent since the last answer.
+    /// The keys of commands that were sent since the last answer.
     pending: Vec<SuccessKey>,
-    /// The program asks for errors.
+    /// Whether the program asks for errors.
     wanted: bool,
-    /// Changes of images since something was sent, where other contexts use the same.
+    /// Changes of images since the last message, if other contexts share the images.
     pub unpublished_images: Vec<Change>,
-    /// The same of uniforms of these programs, which draws may fail for.
+    /// Programs whose uniforms have changed since the last message, because draws may fail for
+    /// these.
     pub unpublished_programs: Vec<u32>,
-    /// `Encoder::changes` when something was sent last.
+    /// `Encoder::changes` at the last message.
     pub published_changes: u32,
 }
 
@@ -38,7 +40,7 @@ impl KnownSuccess {
         self.wanted
     }
 
-    /// All commands so far succeeded.
+    /// All commands so far have succeeded.
     pub fn confirm_pending(&mut self) {
         if self.known.len() + self.pending.len() > KEYS_MAX {
             self.known.clear();
@@ -46,7 +48,7 @@ impl KnownSuccess {
         self.known.extend(self.pending.drain(..).map(|c| (c, 0)));
     }
 
-    /// It is no longer known which commands succeed.
+    /// Forgets which commands succeed.
     pub fn forget(&mut self) {
         self.pending.clear();
         self.known.clear();
@@ -66,8 +68,8 @@ impl KnownSuccess {
         }
     }
 
-    /// Notes those keys that are not known yet, of a command that succeeds if all of them are
-    /// known. Says whether they are.
+    /// Records the unknown keys of a command that succeeds if all of its keys are known. Returns
+    /// whether they all were known.
     pub fn add_all_pending(&mut self, keys: Vec<SuccessKey>) -> bool {
         let KnownSuccess { known, pending, .. } = self;
         let unproven = keys.into_iter().filter(|c| !known.contains_key(c));
@@ -78,7 +80,7 @@ impl KnownSuccess {
         all_known
     }
 
-    /// The answer of a question, if it was asked before.
+    /// The answer of a question, if it is known from before.
     pub fn answer(&self, question: &SuccessKey) -> Option<u32> {
         self.known.get(question).copied()
     }

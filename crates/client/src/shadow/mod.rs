@@ -53,15 +53,15 @@ pub struct GlState {
     pub own: Own,
     /// Names and contents that the share group has in common.
     pub shared: Arc<Shared>,
-    /// Whether it has ever had a default framebuffer to draw to.
+    /// Whether the context has ever had a default framebuffer to draw to.
     was_current: bool,
     /// `hello::api`: compatibility, core, ES 1 or ES 2 and up.
     pub api: u32,
 }
 
 impl GlState {
-    /// The state of a new context that shares its objects with the other holders of `shared`.
-    /// `shares_window` if its program draws into a window together with others.
+    /// The state of a new context, which shares its objects with the other holders of `shared`.
+    /// `shares_window` says whether the program draws into a window together with others.
     pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>, shares_window: bool) -> GlState {
         let strings = Strings::new(info, api, shares_window);
         let info = &strings.constants(info);
@@ -85,8 +85,8 @@ impl GlState {
         }
     }
 
-    /// The context draws to a default framebuffer of this format and size from now on.
-    /// `of` is the format that the context was made for.
+    /// The context draws to a default framebuffer of this format and size from now on. `of` is the
+    /// format for which the context was created.
     pub fn drawn_to(&mut self, format: Format, (width, height): (u32, u32), of: Option<Format>) {
         let first = !std::mem::replace(&mut self.was_current, true);
         let back = of.unwrap_or(format).double;
@@ -111,7 +111,7 @@ impl GlState {
         )
     }
 
-    /// Whether there is fixed function: matrices, lights, current colours.
+    /// Whether the context has the fixed function: matrices, lights, current colours.
     pub fn has_fixed_function(&self) -> bool {
         matches!(
             self.api,

@@ -1,9 +1,9 @@
-//! Names of objects, which the client chooses: the lowest that are free, as Mesa does.
+//! Names of objects. The client chooses the lowest free names, as Mesa does.
 
 use std::collections::BTreeSet;
 
-/// Names of one class: every name below `next` that is not in `free` is taken; so are those in
-/// `chosen`, which the program made up.
+/// Names of one class. Every name below `next` is taken unless it is in `free`. The names in
+/// `chosen`, which the program made up, are taken, too.
 #[derive(Debug)]
 pub struct Names {
     next: u32,
@@ -54,7 +54,7 @@ impl Names {
         first
     }
 
-    /// The program uses a name that it may have made up. Says whether the name was new.
+    /// The program uses a name that it may have made up. Returns whether the name was new.
     pub fn use_name(&mut self, name: u32) -> bool {
         if name == 0 {
             return false;

@@ -1,20 +1,19 @@
-//! The notes that the contexts of a share group exchange without a lock.
+//! Counters and flags that the contexts of a share group share without a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The notes that the contexts of a share group exchange without a lock.
+/// Counters and flags that the contexts of a share group share without a lock.
 #[derive(Default)]
 pub struct Notes {
     /// Counts releases of shared names.
     pub released: AtomicU32,
     /// Counts programs that were linked or deleted.
     pub relinked: AtomicU32,
-    /// Counts what contexts have told each other to change that their known successes may depend
-    /// on.
+    /// Counts announced changes on which the known successes of other contexts may depend.
     pub changed: AtomicU32,
-    /// Buffers that are mapped.
+    /// The number of mapped buffers.
     pub mapped: AtomicU32,
-    /// Mappings that stay while the server works with the buffer.
+    /// The number of mappings that persist while the server uses the buffer.
     pub persistent: AtomicU32,
     /// A display list contains the use of a program.
     pub listed_programs: AtomicBool,
@@ -29,7 +28,7 @@ impl Notes {
         self.released.load(Ordering::Acquire)
     }
 
-    /// Whether a buffer is mapped so that draws from it are errors.
+    /// Whether any buffer is mapped so that draws from it are errors.
     pub fn are_locked(&self) -> bool {
         let load = |count: &AtomicU32| count.load(Ordering::Relaxed);
         load(&self.mapped) != load(&self.persistent)

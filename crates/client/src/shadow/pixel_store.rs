@@ -11,9 +11,9 @@ pub struct PixelState {
     pub unpack: PixelStore,
     pub server_pack: PixelStore,
     pub server_unpack: PixelStore,
-    /// Where images are gathered that don't lie in memory as they travel.
+    /// Memory for images whose layout in memory differs from that on the wire.
     scratch: Vec<u8>,
-    /// The largest textures.
+    /// The limits for texture sizes.
     limits: [(u32, i32); 5],
     pub ahead: Ahead,
 }
@@ -21,8 +21,8 @@ pub struct PixelState {
 /// Scratch memory that is kept for the next image.
 const SCRATCH_KEPT: usize = 1 << 20;
 
-/// A parameter's name for packing and unpacking (0 where it has none), where it is kept, and how to
-/// read it.
+/// A parameter: its names for packing and unpacking (0 if it lacks one), its field, and how to read
+/// it.
 pub struct Parameter {
     pub pack: u32,
     pub unpack: u32,
@@ -92,14 +92,14 @@ impl PixelState {
         }
     }
 
-    /// The driver's value for one of the limits of textures; 0 if it has no such textures.
+    /// The driver's value of a limit for textures; 0 if it has no such textures.
     pub fn limit(&self, pname: u32) -> i32 {
         self.limits.iter().find(|l| l.0 == pname).map_or(0, |l| l.1)
     }
 
-    /// Takes a parameter that was found valid.
+    /// Sets a parameter that was found to be valid.
     pub fn set(&mut self, pname: u32, value: i32) {
-        // Inverted rows have another name in OpenGL ES.
+        // OpenGL ES has another name for inverted rows.
         let pname = match pname {
             GL_PACK_REVERSE_ROW_ORDER_ANGLE => GL_PACK_INVERT_MESA,
             pname => pname,
@@ -113,7 +113,7 @@ impl PixelState {
         }
     }
 
-    /// `bytes` bytes to gather an image in.
+    /// Memory of `bytes` bytes to assemble an image in.
     pub fn room(&mut self, bytes: usize) -> *mut u8 {
         if self.scratch.len() < bytes || self.scratch.len() > SCRATCH_KEPT.max(bytes) {
             self.scratch = vec![0; bytes];

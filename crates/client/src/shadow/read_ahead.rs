@@ -1,6 +1,6 @@
-//! Pixels of a framebuffer that were read beyond the program's request, for its next reads.
+//! Pixels of a framebuffer that were read in advance for later reads of the program.
 
-/// As much is read for later reads.
+/// The number of bytes to read in advance.
 const AHEAD_BYTES: usize = 64 << 10;
 
 /// The arguments of glReadPixels.
@@ -14,8 +14,8 @@ pub struct Region {
     pub type_: u32,
 }
 
-/// Where the streams of this process stand: messages that were sent, and what of this context's is
-/// written since.
+/// The positions of the process's streams: the messages sent, and what this context has written
+/// since.
 #[derive(Clone, Copy, PartialEq)]
 pub struct StreamPosition {
     pub messages: u64,
@@ -26,22 +26,24 @@ pub struct StreamPosition {
 #[derive(Default)]
 pub struct Ahead {
     pub position: Option<StreamPosition>,
-    /// Reads in a row.
+    /// The number of consecutive reads.
     pub reads: u32,
-    /// The pixels of this region, tight; none if no more were read than the program wanted.
+    /// The pixels of this region, tightly packed; empty if no more was read than the program asked
+    /// for.
     pub image: Vec<u8>,
     pub region: Region,
 }
 
 impl Region {
-    /// What to read in place of a small region: one that contains it and some of its surroundings,
-    /// aligned so that such regions tile the framebuffer. None if it is not small.
+    /// The region to read in place of a small one. It contains the small one and some of its
+    /// surroundings, and is aligned so that such regions tile the framebuffer. None if the region
+    /// is not small.
     pub fn with_surroundings(&self, pixel_bytes: usize) -> Option<Region> {
         const SIDE: i32 = 128;
         let rows = (AHEAD_BYTES / (SIDE as usize * pixel_bytes)).clamp(1, SIDE as usize) as i32;
         let start = |at: i32, length: i32, most: i32| {
             let cell = at.checked_sub(at.rem_euclid(most))?;
-            // A region across the border of two begins one of its own.
+            // A region that crosses a border of these tiles begins its own.
             let begin = if at - cell + length > most { at } else { cell };
             begin.checked_add(most)?;
             (length <= most).then_some(begin)
@@ -55,7 +57,7 @@ impl Region {
         })
     }
 
-    /// Where a region of the same pixels lies in this one: columns and rows from its corner.
+    /// The offset of a region of the same pixels in this one, in columns and rows.
     pub fn holds(&self, other: &Region) -> Option<(usize, usize)> {
         let within = |at: i32, length: i32, from: i32, most: i32| {
             let offset = i64::from(at) - i64::from(from);

@@ -1,9 +1,9 @@
-//! The render mode, and where selection and feedback go.
+//! The render mode, and the buffers of selection and feedback.
 
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 
-/// The mode, and where the program wants what selection and feedback write.
+/// The render mode, and the program's buffers for selection and feedback.
 pub struct RenderModes {
     pub mode: u32,
     pub selection: ResultBuffer,
@@ -37,8 +37,8 @@ impl Default for RenderModes {
 }
 
 impl RenderModes {
-    /// Whether what is drawn is only told of. Then primitives must not be cut: strips tell where
-    /// they begin.
+    /// Whether primitives are reported instead of drawn. Then they must not be cut, because the
+    /// report shows where strips begin.
     pub fn tells(&self) -> bool {
         self.mode != GL_RENDER
     }
@@ -51,7 +51,7 @@ impl RenderModes {
         }
     }
 
-    /// Where what the current mode writes belongs.
+    /// The buffer for the results of the current mode.
     pub fn place(&self) -> ResultBuffer {
         match self.mode {
             GL_SELECT => self.selection,

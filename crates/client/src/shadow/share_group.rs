@@ -17,8 +17,8 @@ pub struct Shared {
     programs: Mutex<Programs>,
     images: Mutex<Images>,
     pub notes: Notes,
-    /// Held from when writes to persistent mappings are collected until what relies on them was
-    /// sent.
+    /// Locked from the collection of writes to persistent mappings until the messages that rely on
+    /// them have been sent.
     pub turn: Mutex<()>,
     /// The state that their shadows share.
     pub state: Arc<mgn_state::Shared>,
@@ -51,7 +51,7 @@ impl Shared {
         self.buffers.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whether buffers have mappings that stay while the server works with them.
+    /// Whether buffers have mappings that persist while the server uses them.
     pub fn has_persistent(&self) -> bool {
         self.notes.persistent.load(Ordering::Relaxed) != 0
     }

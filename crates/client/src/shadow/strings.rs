@@ -1,4 +1,4 @@
-//! The strings of a context: the driver's own, reduced to what the client supports.
+//! The strings of a context: those of the driver, limited to what the client supports.
 
 use crate::generated::advertised::EXTENSIONS;
 use mgn_wire::gl;
@@ -6,7 +6,7 @@ use mgn_wire::hello::{api, ContextInfo, ServerInfo};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
-/// The highest version of an API that is carried.
+/// The highest version of an API that the client supports.
 const fn carried(api: u32) -> (u8, u8) {
     match api {
         api::COMPAT | api::CORE => (4, 6),
@@ -26,7 +26,7 @@ pub fn highest(server: &ServerInfo, api: u32) -> (u8, u8) {
     driver.min(carried(api))
 }
 
-/// Barriers and semaphores for programs that draw into one window.
+/// The extension with barriers and semaphores for programs that draw into one window.
 const ORDER: &str = "GL_CR_synchronization";
 
 /// The answers of glGetString and glGetStringi.
@@ -37,19 +37,19 @@ pub struct Strings {
     /// None in OpenGL ES 1.
     glsl: Option<CString>,
     extensions: Vec<CString>,
-    /// All of them with spaces between; none in the core profile.
+    /// All extensions with spaces in between; none in the core profile.
     joined: Option<CString>,
-    /// Major and minor, as `version` begins with.
+    /// The version that `version` begins with, as major and minor.
     number: (u8, u8),
-    /// Answers of glGetStringi for names other than the extensions, as far as they were requested.
+    /// The answers of glGetStringi so far for names other than the extensions.
     indexed: HashMap<(u32, u32), CString>,
-    /// The last error in a program in assembly language, if it was requested; none if there are no
-    /// such programs.
+    /// The last error in a program in assembly language, if it was queried; none if the context has
+    /// no such programs.
     program_error: Option<CString>,
 }
 
 impl Strings {
-    /// `is_ordered` if there may be other programs whose order matters.
+    /// `is_ordered` says whether other programs may draw into the same window, in a defined order.
     pub fn new(info: &ContextInfo, api: u32, is_ordered: bool) -> Strings {
         let most = carried(api);
         let number = number(&info.version).min(most);
@@ -77,10 +77,10 @@ impl Strings {
         }
     }
 
-    /// `info` with the constants that follow from these strings.
+    /// `info`, with the constants that depend on these strings changed.
     pub fn constants(&self, info: &ContextInfo) -> ContextInfo {
         let mut info = info.clone();
-        // Known by index only.
+        // These constants can only be queried by index.
         info.integers.retain(|(p, _)| {
             !matches!(
                 *p,
@@ -99,7 +99,7 @@ impl Strings {
         info
     }
 
-    /// Whether they are those of no context.
+    /// Whether these strings belong to no context.
     pub fn are_empty(&self) -> bool {
         self.version.is_empty()
     }
@@ -122,12 +122,12 @@ impl Strings {
         Some(self.extensions.get(index as usize)?.as_c_str())
     }
 
-    /// Another answer of glGetStringi, as far as it was asked for.
+    /// Another answer of glGetStringi, if it was queried before.
     pub fn indexed(&self, name: u32, index: u32) -> Option<&CStr> {
         Some(self.indexed.get(&(name, index))?.as_c_str())
     }
 
-    /// Keeps an answer of glGetStringi, and gives it.
+    /// Stores an answer of glGetStringi, and returns it.
     pub fn learn_indexed(&mut self, name: u32, index: u32, text: CString) -> &CStr {
         self.indexed.entry((name, index)).or_insert(text)
     }
@@ -137,7 +137,7 @@ impl Strings {
         self.program_error.is_some()
     }
 
-    /// Notes the last error in a program in assembly language.
+    /// Stores the last error in a program in assembly language.
     pub fn learn_program_error(&mut self, said: CString) {
         self.program_error = Some(said);
     }
@@ -171,8 +171,8 @@ fn number(text: &str) -> (u8, u8) {
     (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
-/// `text` with `most` in place of its version number, if that is higher. Shading languages have two
-/// digits behind the point.
+/// `text` with `most` in place of its version number, if that number is higher. Versions of shading
+/// languages have two digits after the point.
 fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
     let Some((from, to)) = number_at(text) else {
         return text.into();
@@ -187,7 +187,7 @@ fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
     }
 }
 
-/// Where `3.2` lies in `OpenGL ES 3.2 Mesa 22.3.6`, or `4.5` in `4.5.0 NVIDIA`.
+/// The position of `3.2` in `OpenGL ES 3.2 Mesa 22.3.6`, or of `4.5` in `4.5.0 NVIDIA`.
 fn number_at(text: &str) -> Option<(usize, usize)> {
     let digits = |from: usize| {
         text[from..]

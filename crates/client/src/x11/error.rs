@@ -1,8 +1,8 @@
-//! X errors for GLX calls that are refused.
+//! Raises X errors for GLX calls that are refused.
 //!
 //! A GLX implementation reports errors as protocol errors, which reach the program through its own
-//! Xlib error handler. Ours never went over the wire, so the handler is called with the event the X
-//! server would have sent.
+//! Xlib error handler. Our errors never went over the wire, so the handler is called with the event
+//! that the X server would have sent.
 
 use super::xlib::{xlib, Display, XErrorEvent};
 use std::collections::HashMap;
@@ -25,14 +25,14 @@ pub enum GlxError {
     Access,
     Alloc,
     Font,
-    /// A window that is not there any more.
+    /// The window does not exist any more.
     CoreWindow,
     CorePixmap,
     CoreDrawable,
 }
 
 impl GlxError {
-    /// The code, and whether it counts from the GLX extension's first error.
+    /// The code, and whether it is relative to the GLX extension's first error.
     fn code(self) -> (u8, bool) {
         match self {
             GlxError::BadContext => (0, true),
@@ -54,7 +54,7 @@ impl GlxError {
     }
 }
 
-/// Minor opcodes of the GLX protocol, which say in an error what the program called.
+/// Minor opcodes of the GLX protocol. In an error they say which function the program called.
 pub mod request {
     pub const CREATE_CONTEXT: u8 = 3;
     pub const DESTROY_CONTEXT: u8 = 4;

@@ -1,4 +1,4 @@
-//! Talking to X: the program's own Xlib connection, and a private one that watches windows.
+//! Talking to X: the program's own Xlib connection, and a private connection that watches windows.
 
 pub mod error;
 pub mod watch;

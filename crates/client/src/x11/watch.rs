@@ -1,9 +1,9 @@
-//! A private X connection that knows how large the program's windows are.
+//! A private X connection that tracks the sizes of the program's windows.
 //!
 //! A swap must not cost a round trip to the X server, and errors about windows must not reach the
-//! program's handlers. So the library has a connection of its own to each X server, which asks for
-//! the StructureNotify events of the windows that are drawn to and reads what has arrived without
-//! waiting.
+//! program's handlers. So the library has its own connection to each X server. It selects
+//! StructureNotify events of the windows that are drawn to, and reads the events that have arrived
+//! without waiting.
 
 use crate::config::glx::attrib::*;
 use crate::config::glx::Properties;
@@ -33,11 +33,11 @@ pub struct Watch {
 /// This process's connections, by display.
 static WATCHES: PerProcess<Mutex<HashMap<String, Arc<Watch>>>> = PerProcess::new();
 
-/// Their descriptors, for a child to close: the X server sees the end of a connection only when all
-/// copies are closed.
+/// The sockets of the connections, which a forked child closes: the X server sees the end of a
+/// connection only when all copies are closed.
 static SOCKETS: [AtomicI32; 8] = [const { AtomicI32::new(-1) }; 8];
 
-/// The private connection to the X server `display`, made when first asked for.
+/// The private connection to the X server `display`, which the first call opens.
 pub fn watch(display: &str) -> Option<Arc<Watch>> {
     let mut watches = WATCHES.get().lock().unwrap_or_else(|e| e.into_inner());
     if let Some(watch) = watches.get(display) {
@@ -89,7 +89,7 @@ pub struct Followed {
     pub xid: u32,
     size: AtomicU64,
     gone: AtomicBool,
-    /// Which it is of the windows that a wall's choice holds for, from 1; 0 until it does.
+    /// The window's number among those that match a wall's choice, from 1; 0 until it matches.
     pub fitting: AtomicU32,
 }
 
@@ -156,10 +156,10 @@ impl Watch {
             .collect()
     }
 
-    /// The properties of a screen's configs and visuals by the X server's GLX; empty if it has
-    /// none.
+    /// The properties of a screen's configs and visuals, as the X server's GLX reports them; empty
+    /// without GLX.
     pub fn glx_lists(&self, screen: u32) -> (Vec<Properties>, Vec<Properties>) {
-        /// The first values of a visual come without names. The class, the second of them, is X11's
+        /// The first values of a visual come without names. The second of them, the class, is X11's
         /// number.
         const UNNAMED: [i32; 18] = [
             VISUAL_ID,
@@ -232,7 +232,7 @@ impl Watch {
         self.connection.stream().as_raw_fd()
     }
 
-    /// The visual of a window; `None` if it is none.
+    /// The visual of a window; `None` if there is no such window.
     pub fn visual_of(&self, window: u32) -> Option<u32> {
         let asked = self.connection.get_window_attributes(window).ok()?;
         asked.reply().ok().map(|r| r.visual)
@@ -248,18 +248,18 @@ impl Watch {
         })
     }
 
-    /// Follows a window from now on; `None` if there is no such window. Two round trips the first
-    /// time.
+    /// Follows a window from now on; `None` if there is no such window. The first call costs two
+    /// round trips.
     pub fn follow(&self, window: u32) -> Option<Arc<Followed>> {
-        // Held throughout, so that no other thread takes in an event of this window before it is
-        // known.
+        // Held throughout, so that no other thread processes an event of this window before the
+        // window is known.
         let mut windows = self.windows();
         self.take_events(&mut windows);
         if let Some(known) = windows.get(&window) {
             return Some(known.clone());
         }
         let select = ChangeWindowAttributesAux::new().event_mask(EventMask::STRUCTURE_NOTIFY);
-        // Selected first, asked second: a change between the two arrives as an event.
+        // Select events first, then ask: a change between the two arrives as an event.
         self.connection
             .change_window_attributes(window, &select)
             .ok()?
@@ -277,8 +277,8 @@ impl Watch {
         Some(followed)
     }
 
-    /// The names of a window, or of the nearest window around it that has some. It takes some round
-    /// trips for each.
+    /// The names of a window, or of its nearest ancestor that has names. Each window costs some
+    /// round trips.
     pub fn names(&self, window: u32) -> Names {
         let mut names = Names::default();
         let utf8 = self.atom("_NET_WM_NAME");
@@ -332,29 +332,28 @@ impl Watch {
         Some(asked.reply().ok()?.value)
     }
 
-    /// Asks for another size of a window, if X knows the window. It has this size when the X server
-    /// reports it.
+    /// Requests another size for a window, if X knows the window. The size changes here when the X
+    /// server reports it.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
         const SIDE_MAX: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()
             .width(width.min(SIDE_MAX))
             .height(height.min(SIDE_MAX));
-        // A window that is gone needs none, and a connection that is lost is found to be so
-        // elsewhere.
+        // A lost window needs no new size, and a lost connection is found elsewhere.
         let _ = self.connection.configure_window(window, &size);
         let _ = self.connection.flush();
     }
 
-    /// Waits until the X server has told all that has happened so far, and takes it in.
+    /// Waits until the X server has sent all events so far, and processes them.
     pub fn catch_up(&self) {
-        // Events come before the answer to what was asked after them.
+        // Events arrive before the answer to a request that was sent after them.
         if let Ok(asked) = self.connection.get_input_focus() {
             let _ = asked.reply();
         }
         self.poll();
     }
 
-    /// Takes in what the X server has told since. Never waits for the X server.
+    /// Processes the events that have arrived. Never waits for the X server.
     pub fn poll(&self) {
         self.take_events(&mut self.windows());
     }

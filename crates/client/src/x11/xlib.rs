@@ -16,7 +16,7 @@ pub struct Visual {
     _opaque: [u8; 0],
 }
 
-/// An X resource id as Xlib types it; the upper half is always zero.
+/// An X resource id in Xlib's type. The upper half is always zero.
 pub type Xid = c_ulong;
 
 #[repr(C)]
@@ -52,7 +52,7 @@ pub const VISUAL_SCREEN_MASK: c_long = 0x2;
 
 macro_rules! functions {
     ($($field:ident = $symbol:literal: fn($($arg:ty),*) -> $ret:ty;)*) => {
-        /// Functions of libX11, by their own signatures.
+        /// Functions of libX11, with their own signatures.
         pub struct Xlib {
             $(pub $field: unsafe extern "C" fn($($arg),*) -> $ret,)*
             error_function: *const Option<ErrorHandler>,
@@ -110,7 +110,7 @@ pub fn xlib() -> Option<&'static Xlib> {
 }
 
 impl Xlib {
-    /// The name `display` was opened by.
+    /// The name with which `display` was opened.
     ///
     /// # Safety
     /// `display` is an open Xlib display.
@@ -152,7 +152,7 @@ impl Xlib {
     /// # Safety
     /// `display` is an open Xlib display.
     pub unsafe fn allocate_id(&self, display: *mut Display) -> u32 {
-        // SAFETY: XLockDisplay is what keeps other threads of the program out of the id allocator.
+        // SAFETY: XLockDisplay keeps other threads of the program out of the id allocator.
         unsafe {
             (self.lock_display)(display);
             let id = (self.alloc_id)(display);
@@ -161,7 +161,7 @@ impl Xlib {
         }
     }
 
-    /// The program's X error handler at this moment.
+    /// The program's current X error handler.
     pub fn error_handler(&self) -> Option<ErrorHandler> {
         // SAFETY: the address of a variable of libX11 that holds a function pointer or null.
         unsafe { self.error_function.read_volatile() }

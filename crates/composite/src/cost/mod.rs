@@ -1,8 +1,9 @@
-//! The expected time of a composition by messages, and the schedule that takes the least.
+//! The expected time of a composition by messages, and the schedule that takes the least time.
 //!
 //! The schedules' own state machines run on a simulated clock ([`simulation`]) with costs that were
 //! measured. A closed formula for each schedule, as in the LogP model (Culler et al. 1993), would
-//! be shorter to evaluate, but it would have to be right for every number of members and receiver.
+//! be shorter to evaluate, but it would have to be right for every number of members and every
+//! receiver.
 
 mod simulation;
 
@@ -17,7 +18,7 @@ pub struct Costs {
     pub copy: f64,
     /// To send or to receive a message, on the processor.
     pub message: f64,
-    /// From the moment when a message has left the sender's link to that when the receiver has it.
+    /// From the moment when a message has left the sender's link until the receiver has it.
     pub latency: f64,
     /// To send a byte over a link.
     pub byte: f64,
@@ -34,7 +35,7 @@ impl Costs {
     /// Costs from measurements, each within its bounds.
     pub(crate) fn clamped(mut numbers: [f64; Costs::COUNT]) -> Costs {
         for (number, most) in numbers.iter_mut().zip(COSTS_MAX) {
-            // A number that is none becomes 0.
+            // A NaN becomes 0.
             *number = number.max(0.0).min(most);
         }
         Costs::from_array(numbers).unwrap_or_default()
@@ -58,13 +59,15 @@ impl Costs {
 /// The most that each cost may be: a millisecond for a byte, and a second for a message.
 const COSTS_MAX: [f64; Costs::COUNT] = [1e-3, 1e-3, 1.0, 1.0, 1e-3];
 
-/// Members for which direct send is worth a simulation, at most: its messages grow with the square.
+/// Direct send is simulated for at most this many members, because the number of its messages grows
+/// with the square of theirs.
 const DIRECT_MAX: usize = 64;
 
-/// Members for which anything is simulated, at most.
+/// Schedules are simulated for at most this many members.
 const SIMULATED_MAX: usize = 512;
 
-/// The composition of a frame, as far as its time depends on it. All members draw whole pictures.
+/// The properties of a frame's composition on which its time depends. All members draw whole
+/// pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     pub members: usize,
@@ -87,9 +90,9 @@ const CANDIDATES: [Schedule; 6] = [
 ];
 
 impl Load {
-    /// The seconds from the time when all members have drawn to the time when the merged picture is
-    /// where it goes. Each member has a processor and a link of its own; a link carries one message
-    /// at a time in each direction.
+    /// The seconds from when all members have drawn until the merged picture has been delivered.
+    /// Each member has a processor and a link of its own; a link carries one message at a time in
+    /// each direction.
     pub fn seconds(&self, schedule: Schedule, costs: Costs) -> f64 {
         simulation::seconds(self, schedule, costs)
     }

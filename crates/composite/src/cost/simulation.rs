@@ -13,14 +13,14 @@ fn time(seconds: f64) -> Time {
     (seconds * 1e12).round() as Time
 }
 
-/// A member, or the watcher, which is the last one.
+/// A member, or the watcher, which is the last process.
 struct Process {
     member: Member,
-    /// How many merged pixels it gets from others.
+    /// How many merged pixels the process gets from others.
     collected: usize,
-    /// Whether it holds pixels that were merged and will be merged again.
+    /// Whether the process holds pixels that were merged and will be merged again.
     is_partial: bool,
-    /// The times when its processor and its link in each direction are free.
+    /// The times when the processor, and the link in each direction, are free.
     processor: Time,
     out: Time,
     into: Time,
@@ -193,12 +193,12 @@ mod tests {
             merge: 1e-9,
             ..Costs::default()
         };
-        // Each of n merges an n-th of n pictures, with 4 bytes a pixel.
+        // Each of n members merges an n-th of n pictures, with 4 bytes a pixel.
         for members in [2, 8, 64] {
             let seconds = load(members).seconds(Schedule::DirectSend, costs);
             is_about(seconds, 4.0 * PIXELS * 1e-9);
         }
-        // A half of two pictures, and then a quarter of two that are twice as wide.
+        // Half of two pictures, and then a quarter of two whose pixels are twice as wide.
         let seconds = load(4).seconds(Schedule::BinarySwap, costs);
         is_about(seconds, (4.0 + 4.0) * PIXELS * 1e-9);
         // Eight whole pictures in each of three rounds.
@@ -212,10 +212,11 @@ mod tests {
             byte: 1e-9,
             ..Costs::default()
         };
-        // Seven pictures come to the first, and one goes from there to the watcher.
+        // The first member receives seven pictures, and sends one to the watcher.
         let seconds = load(8).seconds(Schedule::Tree(8), costs);
         is_about(seconds, 8.0 * 4.0 * PIXELS * 1e-9);
-        // Merged pixels are wider until the last round: seven pictures twice.
+        // The first member receives seven pictures twice. Merged pixels are wider until the last
+        // round.
         let seconds = load(64).seconds(Schedule::Tree(8), costs);
         is_about(seconds, (7.0 * 4.0 + 7.0 * 8.0 + 4.0) * PIXELS * 1e-9);
     }

@@ -1,5 +1,5 @@
-//! The properties of a frame that all members of a group must agree on. Each sends them to the
-//! members that get its pixels, which compare them with their own.
+//! The properties of a frame that all members of a group must agree on. Each member sends them to
+//! the members that get its pixels, which compare them with their own.
 
 use super::Terms;
 use crate::{Operation, Schedule};
@@ -9,17 +9,17 @@ use crate::{Operation, Schedule};
 pub(super) enum Mode {
     /// By messages.
     Messages(Schedule),
-    /// In memory that all share: the receiver merges all.
+    /// In memory that all share: the receiver merges everything.
     Gather,
-    /// The same, and members merge stripes: their own if each keeps its piece, otherwise those that
-    /// they claim.
+    /// In memory that all share: members merge stripes. If each keeps its piece, a member merges
+    /// its own stripe, otherwise the stripes that it claims.
     Stripes,
     /// On each host in memory, and between hosts by messages.
     Hosts(Schedule),
 }
 
 impl Mode {
-    /// A number for each, and that of the schedule.
+    /// A word that is different for each mode and schedule.
     fn to_word(self) -> u64 {
         let (kind, schedule) = match self {
             Mode::Gather => (0, None),
@@ -43,7 +43,7 @@ impl Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreed(pub [u64; Agreed::WORDS]);
 
-/// Names of what the words of [`Agreed`] hold.
+/// For error messages: what a member composites if its word of [`Agreed`] differs.
 const WHAT: [&str; Agreed::WORDS] = [
     "pictures of another size",
     "pictures of another format, or with another operation",
@@ -59,7 +59,7 @@ impl Agreed {
     pub fn new(terms: &Terms, mode: Mode, order: &[usize]) -> Agreed {
         let size = (terms.width as u64) << 32 | terms.height as u64;
         let to = terms.to.map_or(u64::MAX, |to| to as u64);
-        // FNV-1a, of whole ranks.
+        // FNV-1a, over whole ranks instead of bytes.
         let hash = |hash: u64, rank: &usize| (hash ^ *rank as u64).wrapping_mul(0x0100_0000_01b3);
         let order = order.iter().fold(0xcbf2_9ce4_8422_2325, hash);
         let depth = terms.format.depth.map_or(0, |depth| 1 + depth as u64);

@@ -14,24 +14,26 @@ use crate::{
     merge, Channel, Color, Costs, Delivery, Format, Layer, LayerMut, Load, Operation, Schedule,
 };
 
-/// How often each cost is measured. The least counts: everything else that the machine does makes
-/// measurements longer.
+/// How often each cost is measured. The smallest result counts, because everything else that the
+/// machine does makes measurements longer.
 const ROUNDS: usize = 4;
 
-/// Messages that follow each other.
+/// Messages in a burst.
 const BURST: usize = 16;
 
 /// Bytes of short messages and of long ones. Both are sent without asking the receiver first.
 const SHORT_BYTES: usize = 8;
 const LONG_BYTES: usize = 8 << 10;
 
-/// The measurement in each round: how many messages of how many bytes, before one answer.
+/// The measurements in each round: how many messages of how many bytes are sent before one answer.
 const STEPS: [(usize, usize); 3] = [(1, SHORT_BYTES), (BURST, SHORT_BYTES), (BURST, LONG_BYTES)];
 
-/// A part of the group's patience: how long the measurement may take. The others wait for its end.
+/// The measurement may take the group's patience divided by this, because the others wait for its
+/// end.
 const SHARE: u32 = 4;
 
-/// The pixels that are merged in memory: two layers that fit into the processor's cache.
+/// The pixels that are merged to measure the costs of merging. Two layers of them fit into the
+/// processor's cache.
 const PIXELS: usize = 16 << 10;
 
 /// Choices that are remembered. Programs use few sizes.
@@ -44,7 +46,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Measures what messages to another host and merging cost. All members have to do this.
+    /// Measures the costs of messages to another host, and of merging. All members must call this.
     /// `hosts` has the same number for ranks that share memory.
     ///
     /// # Errors
@@ -103,7 +105,7 @@ impl Choice {
             format: terms.format,
             operation: terms.operation,
             are_partial,
-            // Trees end at the first member. All others are alike as receivers.
+            // A tree ends at the first member. All other receivers take the same time.
             delivery: match terms.delivery(order) {
                 Delivery::Member(at) => Delivery::Member(at.min(1)),
                 other => other,
@@ -124,7 +126,7 @@ impl Choice {
     }
 }
 
-/// The messages between rank 0 and its partner, until a time.
+/// The measurement of messages between rank 0 and its partner, until `end`.
 struct Exchange<'l, 'a> {
     links: &'l Links<'a>,
     partner: usize,
@@ -132,8 +134,8 @@ struct Exchange<'l, 'a> {
 }
 
 impl Exchange<'_, '_> {
-    /// The costs of a message on the processor, of its way, and of a byte. The partner calls
-    /// [`Exchange::answer`]. None if it does not answer in time.
+    /// The cost of a message on the processor, its latency, and the cost of a byte. The partner
+    /// calls [`Exchange::answer`]. None if it does not answer in time.
     fn measure(&self) -> Option<[f64; 3]> {
         let bytes = [0; LONG_BYTES];
         let mut least = [f64::INFINITY; STEPS.len()];
@@ -245,7 +247,7 @@ fn send_costs(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
         let sent = links
             .endpoint
             .send(link, tag, &bytes, SendOptions::default());
-        // The others still get the message.
+        // If one rank is lost, the others still get the message.
         told = told.and(sent.map_err(|source| CompositeError::Lost { rank, source }));
     }
     told

@@ -1,5 +1,5 @@
-//! Why a member composites no more. All members that wait for it then blame the same rank as it
-//! does.
+//! Why a member has stopped compositing. All members that wait for it then report the same rank as
+//! the cause.
 
 use super::links::Links;
 use super::CompositeError;
@@ -24,7 +24,7 @@ impl Ended {
         }
     }
 
-    /// Never 0.
+    /// Never 0, which stands for a member that still composites.
     pub fn code(self) -> u32 {
         let (kind, rank) = match self {
             Ended::Left => (1, 0),

@@ -1,6 +1,6 @@
 //! Hosts with several members each: the members of a host merge their pictures in memory first, and
-//! one of them takes the merged picture to the other hosts. The traffic on the network grows with
-//! the number of hosts, not with that of members.
+//! one of them exchanges the result with the other hosts. The traffic on the network grows with the
+//! number of hosts, not with that of members.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Block {
 }
 
 /// The blocks of an order. `hosts` has the same number for ranks that share memory, and `to` is the
-/// rank that gets the picture. None where no block has anything to merge.
+/// rank that gets the picture. None if no block has anything to merge.
 ///
 /// Only neighbours in the order are merged first: in general, the result depends on the order.
 pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<Block>> {
@@ -60,13 +60,13 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
     blocks.iter().any(Block::uses_memory).then_some(blocks)
 }
 
-/// The order and its blocks, as members compare them.
+/// The order and its blocks, as words that members compare.
 fn words(blocks: &[Block]) -> Vec<usize> {
     let word = |block: &Block| [&block.order[..], &[usize::MAX, block.leader]].concat();
     blocks.iter().flat_map(word).collect()
 }
 
-/// The merging of the leaders, by messages.
+/// How the leaders merge their pictures, by messages.
 pub(super) fn merging<'t>(
     terms: &'t Terms,
     schedule: Schedule,
@@ -153,7 +153,7 @@ mod tests {
         let hosts = [0, 1, 1, 1];
         let found = blocks(&hosts, &[2, 3], 3).unwrap();
         assert_eq!(found, [block(&[2, 3], 3)]);
-        // It needs no picture itself, and one picture is handed over in memory, too.
+        // The receiver needs no picture itself. A single picture is handed over in memory, too.
         let found = blocks(&hosts, &[3], 1).unwrap();
         assert_eq!(found, [block(&[3], 1)]);
         assert!(found[0].uses_memory() && found[0].contains(1) && !found[0].contains(2));

@@ -9,8 +9,8 @@ use mgn_fabric::job;
 use super::ended::Ended;
 use super::CompositeError;
 
-/// This release, with which the messages begin by which members meet. The format of all later
-/// messages, and of shared memory, differs from release to release.
+/// The name of this release. The messages by which members meet begin with it. The format of all
+/// later messages, and of shared memory, differs from release to release.
 pub const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
 
 /// Bytes of a release's name, at most.
@@ -19,7 +19,7 @@ const RELEASE_MAX: usize = 64;
 /// How long the peers may take to answer after a composition has failed.
 pub(super) const PARTING: Duration = Duration::from_secs(1);
 
-/// How often a member that waits looks whether others have said that they composite no more.
+/// How often a waiting member checks whether others have told it that they stopped compositing.
 pub(super) const PULSE: Duration = Duration::from_millis(50);
 
 /// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
@@ -27,16 +27,16 @@ pub(super) const PULSE: Duration = Duration::from_millis(50);
 /// if it never receives with a wildcard tag.
 const TAG: u64 = 0x47 << 56;
 
-/// Instead of a round: the messages by which members meet.
+/// Stands in tags in place of a round, like the next three: the messages by which members meet.
 const MEETING: u16 = 0xFFFF;
 
-/// The tag of messages that say that a member composites no more.
+/// The messages by which a member tells the others that it has stopped compositing.
 const FAREWELL: u16 = 0xFFFE;
 
-/// The tag of messages by which costs are measured while a group opens.
+/// The messages by which costs are measured while a group opens.
 pub(super) const MEASURING: u16 = 0xFFFD;
 
-/// The tag of the message with these costs.
+/// The message with these costs.
 pub(super) const MEASURED: u16 = 0xFFFC;
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) struct Links<'a> {
     number: u16,
     /// How long members wait for each other.
     pub patience: Duration,
-    /// Why the member that got least far composites no more, as it has told.
+    /// Of the farewells that have come, the one with the earliest frame.
     farewell: Cell<Option<Farewell>>,
 }
 
@@ -93,12 +93,12 @@ impl<'a> Links<'a> {
     }
 
     /// # Panics
-    /// If that is this member.
+    /// If `rank` is this member.
     pub fn to(&self, rank: usize) -> LinkId {
         self.links[rank].expect("a member has no link to itself")
     }
 
-    /// Whether a rank is there, as far as is known.
+    /// Whether the link to a rank is open, as far as is known.
     pub fn is_open(&self, rank: usize) -> bool {
         self.links[rank].is_none_or(|link| self.endpoint.is_open(link))
     }
@@ -113,8 +113,8 @@ impl<'a> Links<'a> {
         TAG | u64::from(self.number) << 40 | frame << 16 | round as u64
     }
 
-    /// Sends every other member the same words, and gives those that each has sent. All of them
-    /// have to do this.
+    /// Sends the same words to every other member, and returns the words that each has sent. All
+    /// members must call this.
     ///
     /// # Errors
     /// [`CompositeError::Release`], [`CompositeError::Late`], [`CompositeError::Lost`].
@@ -146,8 +146,9 @@ impl<'a> Links<'a> {
         self.others().map(from).collect()
     }
 
-    /// Why members have not met: tells the others, unless another one has given up before and told
-    /// this one why.
+    /// Returns why members could not meet. If a member was lost, but another one has told why it
+    /// gave up, this is what it has told. Otherwise it is `error`, and this member tells the
+    /// others.
     pub fn explain(&self, error: CompositeError) -> CompositeError {
         match (&error, self.check(0)) {
             (CompositeError::Lost { .. }, Err(said)) => return said,
@@ -156,7 +157,7 @@ impl<'a> Links<'a> {
         error
     }
 
-    /// Receives the messages in which others have said why they composite no more.
+    /// Receives the messages in which others have told why they stopped compositing.
     pub fn listen(&self) {
         let wanted = Wanted {
             from: None,
@@ -171,7 +172,7 @@ impl<'a> Links<'a> {
             };
             let frame = words as u32;
             let before = self.farewell.get();
-            // The member that got less far is missed first.
+            // The member that has stopped at the earliest frame is missed first.
             if before.is_none_or(|before| (frame.wrapping_sub(before.frame) as i32) < 0) {
                 self.farewell.set(Some(Farewell {
                     teller,
@@ -182,10 +183,10 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Whether this frame can still be composited, as far as others have said.
+    /// Whether this frame can still be composited, as far as others have told.
     ///
     /// # Errors
-    /// Theirs.
+    /// The one that another member has told.
     pub fn check(&self, frame: u32) -> Result<(), CompositeError> {
         self.listen();
         match self.farewell.get() {
@@ -198,7 +199,7 @@ impl<'a> Links<'a> {
     }
 
     /// Tells the other members that this one has stopped compositing, and which rank caused it.
-    /// Does nothing if another member has already told this one of such an end.
+    /// Does nothing if another member has already told this one that it has stopped.
     pub fn fail(&self, frame: u32, error: &CompositeError) {
         if self.check(frame).is_err() {
             return;
@@ -209,7 +210,7 @@ impl<'a> Links<'a> {
         let tag = self.tag(0, FAREWELL.into());
         let mut sent = Vec::new();
         for (rank, link) in self.others() {
-            // SAFETY: the words stay until the request has ended: it does below, at the latest when
+            // SAFETY: the words stay until the request has ended. It ends below, at the latest when
             // its link is closed.
             let request = unsafe {
                 self.endpoint
@@ -226,7 +227,7 @@ impl<'a> Links<'a> {
         self.give_up(sent);
     }
 
-    /// Ends the transfers to and from these ranks. Afterwards none of them reads or writes its
+    /// Ends the transfers to and from these ranks. Afterwards, no transfer reads or writes its
     /// memory.
     pub fn give_up(&self, open: Vec<(usize, Request)>) {
         for (_, request) in &open {
@@ -243,13 +244,13 @@ impl<'a> Links<'a> {
     }
 }
 
-/// What a process has sent as its release, if it can be shown to users.
+/// The name of its release that a process has sent, if it can be shown to users.
 pub fn release_name(text: &str) -> Option<&str> {
     let is_name = text.starts_with("Manganese ") && !text.contains(char::is_control);
     is_name.then_some(text)
 }
 
-/// The release that begins a message, if one does, and what follows.
+/// The name of a release with which a message begins, if it does, and what follows.
 fn release(message: Vec<u8>) -> (Option<String>, Vec<u8>) {
     let end = message.iter().take(RELEASE_MAX).position(|byte| *byte == 0);
     let name = end.and_then(|end| std::str::from_utf8(&message[..end]).ok());

@@ -14,18 +14,19 @@ use crate::{
     merge, Channel, Delivery, Event, Layer, LayerMut, Member, Piece, Plan, Schedule, Share,
 };
 
-/// Buffers kept for the next frame, at most.
+/// At most this many buffers are kept for the next frame.
 const SPARE: usize = 64;
 
-/// Bytes before the pixels of each message: a mark, the frame, what all have agreed about, and what
-/// of the sender's picture is covered. Only pixels that are covered follow: their colours, and then
-/// their depths.
+/// Bytes of the header before the pixels of each message: a mark, the frame, the properties that
+/// all must agree on, and which part of the sender's picture is covered. Only covered pixels
+/// follow: their colours, and then their depths.
 const HEADER: usize = 8 * (1 + Agreed::WORDS) + COVERED;
 
 /// The last bytes of a header: columns and rows of the rectangle, and the background.
 const COVERED: usize = 4 * 4 + 16 + 8;
 
-/// Begins a header. Memory for one is zeroed before, so that one that has not come is no other.
+/// Marks a header, in its first word. Memory for a header is zeroed first, so that a header that
+/// has not come is not taken for another one.
 const MARK: u32 = 0x4D67_6E70;
 
 /// A frame that is merged by messages.
@@ -59,7 +60,7 @@ impl Merging<'_> {
         1 + self.merge_patience + round as u32
     }
 
-    /// The same for the last piece of all.
+    /// The same for the very last piece.
     pub fn waits_in_all(&self) -> u32 {
         self.waits(self.schedule.rounds(self.order.len()).len())
     }
@@ -87,7 +88,8 @@ struct Kept {
 struct Planned {
     schedule: Schedule,
     members: usize,
-    /// None for a rank without a picture, which gets the merged one.
+    /// This member's place in the order; none for a rank without a picture, which gets the merged
+    /// one.
     mine: Option<usize>,
     pixels: usize,
     delivery: Delivery,
@@ -204,10 +206,10 @@ impl Kept {
 struct Pixels {
     range: Range<usize>,
     channel: Channel,
-    /// Those of the range that are in memory; all others are background.
+    /// Pixels of the range that are within it are in memory. All others are background.
     kept: Rectangle,
     background: Pixel,
-    /// Bytes before the colours: those of a header, or none.
+    /// Bytes before the colours: room for a header, or none.
     lead: usize,
     /// The colours, and behind them the depths.
     bytes: Vec<u8>,
@@ -276,21 +278,21 @@ struct Run<'g, 'a> {
     merging: &'g Merging<'g>,
     /// The beginning of all messages of this member, before the covered area.
     header: [u8; HEADER - COVERED],
-    /// This member's picture, and what it had after each round. All of it may be on its way to
-    /// others.
+    /// This member's picture, and what it held after each round. Transfers to others may still read
+    /// all of these.
     own: Sparse<'g>,
     merged: Vec<Pixels>,
-    /// Pieces that are coming, or have come: their requests until then.
+    /// Pieces that are coming, with their requests, or have come, without.
     arriving: HashMap<Piece, (Option<Request>, Pixels)>,
-    /// To which rank, and the request.
+    /// Pieces that are being sent: the rank that gets them, and the request.
     sending: Vec<(usize, Request)>,
-    /// Headers that are on their way, and pixels that had to be put together for their messages.
+    /// Headers that are being sent, and pixels that had to be copied together for their messages.
     leaving: Vec<Vec<u8>>,
     spare: Vec<Vec<u8>>,
 }
 
 impl Run<'_, '_> {
-    /// Composites, and gives the merged pixels that this member keeps.
+    /// Composites, and returns the merged pixels that this member keeps.
     fn go(
         &mut self,
         known: &mut Option<(Planned, Plan)>,
@@ -340,7 +342,7 @@ impl Run<'_, '_> {
         rank.unwrap_or(self.links.rank)
     }
 
-    /// The pixels that this member has now.
+    /// The pixels that this member holds now.
     fn held(&self) -> Sparse<'_> {
         match self.merged.last() {
             Some(pixels) => pixels.view(self.terms),
@@ -362,7 +364,7 @@ impl Run<'_, '_> {
         memory
     }
 
-    /// Memory for those of these pixels that are within a rectangle.
+    /// Memory for those pixels of `range` that are within `kept`.
     fn pixels(
         &mut self,
         range: Range<usize>,
@@ -382,7 +384,7 @@ impl Run<'_, '_> {
         pixels
     }
 
-    /// Memory for all of these pixels, as they are in pictures.
+    /// Memory for all pixels of `range`, with the channels of pictures.
     fn whole(&mut self, range: Range<usize>) -> Pixels {
         let all = Rectangle::whole(self.terms.width, self.terms.height);
         self.pixels(range, all, self.channels().0, 0)
@@ -436,7 +438,7 @@ impl Run<'_, '_> {
         }
         let result = self.merged.pop();
         Ok(Some(result.unwrap_or_else(|| {
-            // There is no other member.
+            // There is no other member, so nothing was merged.
             let mut alone = self.whole(merged.clone());
             let out = alone.layer_mut(self.terms);
             self.own.spread(self.terms, &merged, out);
@@ -449,10 +451,10 @@ impl Run<'_, '_> {
         (color.channel(), color.partial(self.terms.operation))
     }
 
-    /// Begins to receive a piece from a place in the order.
+    /// Begins to receive a piece from the member at a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
         let link = self.links.to(self.rank_of(from));
-        // Room for all pixels: the header says how many come.
+        // The memory has room for all pixels, because only the header says how many come.
         let all = Rectangle::whole(self.terms.width, self.terms.height);
         let mut pixels = self.pixels(range.clone(), all, channel, HEADER);
         pixels.bytes[..HEADER].fill(0);
@@ -469,7 +471,7 @@ impl Run<'_, '_> {
         self.arriving.insert(piece, (Some(request), pixels));
     }
 
-    /// Begins to send pixels of what this member has now.
+    /// Begins to send pixels of what this member holds now.
     fn send(&mut self, piece: &Piece) -> Result<(), CompositeError> {
         let rank = self.rank_of(piece.other);
         let link = self.links.to(rank);
@@ -564,8 +566,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Waits until something has come, until a member says that it composites no more, or until the
-    /// time is over.
+    /// Waits until `once` gives a result, until a member has told that it stopped compositing, or
+    /// until `most` has passed.
     fn wait<T>(
         &self,
         most: Duration,
@@ -582,14 +584,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A rank cannot be reached any more. It may have said why.
+    /// The error for a rank that cannot be reached any more: what a member has told, if one has.
     fn lost(&self, rank: usize, source: mgn_fabric::Error) -> CompositeError {
         let said = self.links.check(self.frame);
         said.err().unwrap_or(CompositeError::Lost { rank, source })
     }
 
-    /// Merges what has come in a round with what this member has. If `is_result`, the program gets
-    /// the merged pixels, so all of them must be in memory, background included.
+    /// Merges what has come for a round with what this member holds. If `is_result`, the program
+    /// gets the merged pixels, so all of them must be in memory, background included.
     fn merge(
         &mut self,
         mine: usize,
@@ -615,8 +617,8 @@ impl Run<'_, '_> {
                 }
                 let backgrounds = layers.iter().map(Sparse::background);
                 let its = merged_background(terms, backgrounds, channel)?;
-                // Pixels that are not in memory have one background, so all shares must have the
-                // same.
+                // All pixels that are not in memory have one background. If the shares have
+                // different ones, all pixels must be in memory.
                 if is_result || background.is_some_and(|background| background != its) {
                     kept = whole.clone();
                 }
@@ -639,7 +641,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The pixels that have come in a round, by their sender's place in the order.
+    /// The pixels that have come for a round, by their sender's place in the order.
     fn came(&self, round: usize) -> HashMap<usize, &Pixels> {
         let pieces = self.arriving.iter();
         let pieces = pieces.filter(|(piece, _)| piece.round == round);
@@ -729,7 +731,7 @@ fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER - COVERED] {
     header
 }
 
-/// The field in which a header that has arrived differs, if there is one.
+/// What differs in a header that has arrived, if anything does.
 fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<String> {
     let read = |header: &[u8]| -> [u64; 1 + Agreed::WORDS] {
         std::array::from_fn(|at| {
@@ -745,12 +747,12 @@ fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<String> {
     }
 }
 
-/// A buffer that is to be used for another frame, if it has room for more than a header.
+/// The buffer, if it is worth keeping for another frame: if it has room for more than a header.
 fn worth_keeping(buffer: Vec<u8>) -> Option<Vec<u8>> {
     (buffer.capacity() > HEADER).then_some(buffer)
 }
 
-/// The end of a header.
+/// The last bytes of a header.
 fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
     let Covered {
         rectangle: Rectangle { columns, rows },
@@ -766,7 +768,7 @@ fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
     bytes
 }
 
-/// The opposite of [`covered_bytes`].
+/// The inverse of [`covered_bytes`].
 fn covered_of(bytes: &[u8]) -> Covered {
     let edge = |at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes"));
     let range = |at: usize| edge(at) as usize..edge(at + 1) as usize;

@@ -37,7 +37,7 @@ pub use tiles::Tile;
 pub struct Group<'a> {
     links: Links<'a>,
     frame: u32,
-    /// The same number for ranks that share memory.
+    /// A number for each rank, which is the same for ranks that share memory.
     hosts: Vec<usize>,
     /// The memory that this member shares with others on its host.
     shared: Option<Shared>,
@@ -48,8 +48,8 @@ pub struct Group<'a> {
     drawn: Option<Drawn>,
     /// An earlier frame has failed.
     has_failed: bool,
-    /// The generation of processes that made it. In a forked child, dropping it must not end the
-    /// parent's part in the group.
+    /// The fork generation of the process that made the group. In a forked child, dropping the
+    /// group must not end the parent's part in it.
     owner: u32,
 }
 
@@ -59,7 +59,7 @@ struct Drawn {
     width: usize,
     height: usize,
     format: Format,
-    /// Where: in memory that others read, or in this member's own.
+    /// Whether the picture is in memory that others read, or in this member's own.
     is_shared: bool,
 }
 
@@ -139,7 +139,7 @@ enum CompositeMethod {
 enum Own<'p> {
     /// In the program's memory.
     Passed(PictureRef<'p>),
-    /// In the group's, all of it or a rectangle.
+    /// In the group's memory: all of it was drawn, or only this rectangle.
     Drawn(Option<Rectangle>),
 }
 
@@ -153,7 +153,7 @@ pub struct Terms {
     pub origin: [usize; 2],
     pub format: Format,
     pub operation: Operation,
-    /// None: the group chooses the one with the least expected time.
+    /// None: the group chooses the schedule with the least expected time.
     pub schedule: Option<Schedule>,
     /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the
     /// order of their numbers. Ranks left out have nothing to show, and pass an empty picture.
@@ -257,8 +257,8 @@ impl CompositeError {
         }
     }
 
-    /// Errors of this member's own call. The other members have not noticed it, so that it may try
-    /// again.
+    /// Whether only this member's own call was wrong. The other members have not noticed the error,
+    /// so this member may try again.
     fn is_of_call(&self) -> bool {
         matches!(
             self,
@@ -273,12 +273,12 @@ impl CompositeError {
 }
 
 impl<'a> Group<'a> {
-    /// Opens a link to each other member of the job. All of them have to make their group, with the
-    /// same number; successive groups of a job need different numbers. Waits up to `patience` for
+    /// Opens a link to each other member of the job. All members must make their group, with the
+    /// same number. Successive groups of a job need different numbers. Waits up to `patience` for
     /// the others. A composition waits as long for each piece. For a piece that others have to
     /// merge first, it waits this time once per round that they need, so that the members that wait
     /// directly for a late one report it first. If hosts merge first, a member waits two times
-    /// `patience` longer for each piece, because it takes up to that long until hosts have merged.
+    /// `patience` longer for each piece, because merging on the hosts may take that long.
     ///
     /// # Errors
     /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
@@ -316,8 +316,8 @@ impl<'a> Group<'a> {
         if let Some(number) = simulated_host {
             host.push_str(&format!(" {number}"));
         }
-        // The members meet in any case: those that have nothing to do in any frame must not leave
-        // before others have opened their links to them.
+        // The members always meet: a member that has nothing to do in any frame must not leave
+        // before others have opened their links to it.
         let joined = Shared::join(&links, &host);
         let (hosts, shared) = joined.map_err(|error| links.explain(error))?;
         let choice = Choice::measure(&links, &hosts).map_err(|error| links.explain(error))?;
@@ -342,20 +342,21 @@ impl<'a> Group<'a> {
         self.links.size()
     }
 
-    /// How many memory-sharing sets the members form: the number of hosts, where all members of a
-    /// host can share memory. A member that cannot counts as a host of its own.
+    /// How many memory-sharing sets the members form: the number of hosts, if all members of each
+    /// host can share memory. If a member of a host cannot, each member of this host counts as a
+    /// host of its own.
     pub fn hosts(&self) -> usize {
         let hosts = self.hosts.iter().enumerate();
-        // Each is named after its first rank.
+        // The number of a host is its lowest rank.
         hosts.filter(|(rank, host)| rank == *host).count()
     }
 
-    /// Memory for this member's next picture on these terms, with anything in it. A picture that is
-    /// drawn here and passed by [`Group::composite_drawn`] on the same terms is not copied on its
-    /// host. Waits until the others have read an earlier picture that was here.
+    /// Memory for this member's next picture on these terms, with undefined contents. A picture
+    /// that is drawn here and passed by [`Group::composite_drawn`] on the same terms is not copied
+    /// on its host. Waits until the others have read an earlier picture in this memory.
     ///
     /// # Errors
-    /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
+    /// [`CompositeError::Memory`], and those of [`Group::composite`].
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let order = self.check(terms)?;
         let is_shared = self.way(terms, &order).is_in_memory(self.links.rank);
@@ -372,10 +373,10 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Merges one picture of each member, as [`Group::composite`] does: this member's is what was
-    /// drawn into the memory that [`Group::draw`] has given. If only a rectangle was drawn, the
-    /// picture shows nothing outside of it, whatever the memory holds there: it is transparent
-    /// black, as far away as can be. Those pixels cost nothing.
+    /// Merges one picture of each member, as [`Group::composite`] does. This member's picture is
+    /// what it has drawn into the memory from [`Group::draw`]. If it has drawn only a rectangle,
+    /// the picture shows nothing outside of the rectangle, whatever the memory holds there: those
+    /// pixels count as transparent black, with the largest depth, and cost nothing.
     ///
     /// # Errors
     /// [`CompositeError::NotDrawn`], [`CompositeError::Outside`], and those of
@@ -397,9 +398,9 @@ impl<'a> Group<'a> {
     /// range, counted row by row: all of them, a piece, or none.
     ///
     /// # Errors
-    /// [`CompositeError`]. After one that is about other members, the group is of no further use:
-    /// this member has told the others, which get errors of their own. Links by which something is
-    /// still under way after a second are closed then: the members at their other ends count as
+    /// [`CompositeError`]. After an error that is about other members, the group can composite no
+    /// more: this member has told the others, which get errors of their own. A link with a transfer
+    /// that is still under way after a second is closed, and the member at its other end counts as
     /// lost.
     pub fn composite(
         &mut self,
@@ -480,7 +481,7 @@ impl<'a> Group<'a> {
                 .mode(terms, order)
                 .map_or(CompositeMethod::Messages, CompositeMethod::Memory),
             _ => match (terms.schedule, terms.to) {
-                // A schedule that was named applies to all members.
+                // If the program names a schedule, it applies to all members.
                 (None, Some(to)) => hosts::blocks(&self.hosts, order, to)
                     .map_or(CompositeMethod::Messages, CompositeMethod::Hosts),
                 _ => CompositeMethod::Messages,
@@ -488,7 +489,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The ranks whose pictures are merged, if the terms make sense.
+    /// The ranks whose pictures are merged, if the terms are valid.
     fn check(&self, terms: &Terms) -> Result<Vec<usize>, CompositeError> {
         if self.has_failed {
             return Err(CompositeError::Failed);
@@ -517,7 +518,7 @@ impl<'a> Group<'a> {
 }
 
 impl CompositeMethod {
-    /// Whether a rank's picture is merged in memory of its host.
+    /// Whether a rank's picture is merged in the memory of its host.
     fn is_in_memory(&self, rank: usize) -> bool {
         match self {
             CompositeMethod::Memory(_) => true,
@@ -552,7 +553,7 @@ impl Drop for Group<'_> {
         if let Some(shared) = &mut self.shared {
             shared.leave(&self.links);
         }
-        // No other code receives what the others may have sent.
+        // Receives the last messages of the others, because no other code does.
         self.links.listen();
     }
 }

@@ -27,12 +27,12 @@ impl Terms {
 
 impl Group<'_> {
     /// Composites a large picture tile by tile: no rank needs memory for all of it. `terms` are
-    /// those of the large picture, except `to`, which each tile has. All members have to call this
-    /// with the same tiles.
+    /// those of the large picture, but the receiver of each tile is that of the [`Tile`]. All
+    /// members must call this with the same tiles.
     ///
-    /// `draw` draws this member's share of a tile, whose number it gets, into memory that may hold
-    /// anything. It gives the rectangle of the tile that it has drawn, as in
-    /// [`Group::composite_drawn`]; none: all of it. It is not called if the order leaves this
+    /// `draw` gets the number of a tile, and memory with undefined contents. It draws this member's
+    /// share of the tile into the memory, and returns the rectangle that it has drawn, as in
+    /// [`Group::composite_drawn`]; none: all of the tile. It is not called if the order leaves this
     /// member out. `show` gets each merged tile that is for this member.
     ///
     /// # Errors
@@ -79,14 +79,14 @@ impl Group<'_> {
         done.inspect_err(|_| self.give_up())
     }
 
-    /// Tells the other members that this one composites no more, for example because it cannot
-    /// draw. They get [`CompositeError::Lost`].
+    /// Tells the other members that this one stops compositing, for example because it cannot draw.
+    /// They get [`CompositeError::Lost`].
     pub fn give_up(&mut self) {
         if self.has_failed {
             return;
         }
         self.has_failed = true;
-        // Another one may have failed before, and be the reason.
+        // Another member may have failed before, and be the cause.
         let said = self.links.check(self.frame);
         let error = said.err().unwrap_or(CompositeError::Failed);
         if let Some(shared) = &self.shared {

@@ -6,7 +6,7 @@ use half::slice::HalfFloatSliceExt;
 use super::{nearest, Layer, LayerMut};
 use crate::{Channel, Format, Operation};
 
-/// Pixels that are merged at a time, in the first-level cache.
+/// Pixels that are merged at a time: few enough for the first-level cache.
 const BLOCK: usize = 64;
 const VALUES: usize = 4 * BLOCK;
 

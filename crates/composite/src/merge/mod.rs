@@ -49,7 +49,7 @@ impl LayerMut<'_> {
     }
 }
 
-/// Where pixels are in the colours, and in the depths.
+/// The bytes of pixels in the colours, and in the depths.
 fn parts(channel: Channel, has_no_depth: bool, pixels: &Range<usize>) -> [Range<usize>; 2] {
     let depth = if has_no_depth { 0 } else { 4 };
     [channel.pixel_bytes(), depth].map(|pixel| pixels.start * pixel..pixels.end * pixel)
@@ -70,15 +70,15 @@ pub enum MergeError {
     Channel { channel: Channel },
 }
 
-/// Merges `layers`, the first in front, into `out`. Without layers the result is transparent black,
-/// as far away as can be.
+/// Merges `layers`, the first in front, into `out`. Without layers, the result is transparent
+/// black, with the largest depth.
 ///
 /// Layers may have the format's own channels or its partial ones ([`crate::Color::partial`]), and
-/// so may the result. The depth of the result is written where the format has depth; for operations
-/// other than nearest it is the smallest.
+/// so may the result. If the format has depth, the result gets the smallest depth of all layers,
+/// whatever the operation.
 ///
 /// # Errors
-/// [`MergeError`]; then the result is undefined.
+/// [`MergeError`]. The result is then undefined.
 pub fn merge(
     operation: Operation,
     format: Format,

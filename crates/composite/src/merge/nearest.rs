@@ -16,12 +16,12 @@ pub(super) fn merge(format: Format, layers: &[Layer<'_>], out: LayerMut<'_>) {
     run(kind, size, layers, out.color, out.depth);
 }
 
-/// The smallest depth alone.
+/// Writes the smallest depths, but no colours.
 pub(super) fn smallest(kind: Depth, layers: &[Layer<'_>], out: &mut [u8]) {
     run(kind, 0, layers, &mut [], out);
 }
 
-/// With `size` bytes of colour for each pixel.
+/// Merges pixels with `size` bytes of colour each.
 fn run(kind: Depth, size: usize, layers: &[Layer<'_>], color: &mut [u8], depth: &mut [u8]) {
     if layers.is_empty() {
         color.fill(0);
@@ -37,7 +37,7 @@ fn run(kind: Depth, size: usize, layers: &[Layer<'_>], color: &mut [u8], depth: 
     portable(kind, size, layers, color, depth, done);
 }
 
-/// Merges as many pixels as whole vectors hold. Gives how many.
+/// Merges the pixels that fill whole vectors. Returns how many these are.
 fn by_vectors(
     kind: Depth,
     size: usize,
@@ -69,7 +69,7 @@ fn by_vectors(
     0
 }
 
-/// Pixels from `first` on.
+/// Merges the pixels from `first` on, one by one.
 fn portable(
     kind: Depth,
     size: usize,
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(merged(&[]), (vec![0; 16], vec![f32::INFINITY; 4]));
     }
 
-    /// Bytes that repeat, so that many depths are alike.
+    /// Bytes that repeat, so that many depths are equal.
     fn noise(seed: usize, len: usize) -> Vec<u8> {
         (0..len)
             .map(|at| ((at / 4 * 2_654_435_761 + seed * 40_503) >> 9) as u8 % 5)

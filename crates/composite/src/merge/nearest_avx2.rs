@@ -10,11 +10,11 @@ use super::Layer;
 
 const PIXELS: usize = 8;
 
-/// Gives how many pixels were merged: all but the last few.
+/// Returns how many pixels were merged: all that fill whole vectors.
 ///
 /// # Safety
-/// The processor has AVX2. There is a layer; all layers and the result have as many pixels, with
-/// `WORDS` words of colour each.
+/// The processor has AVX2. There is a layer; all layers and the result have the same number of
+/// pixels, with `WORDS` words of colour each.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn merge<const WORDS: usize, const FLOAT: bool>(
     layers: &[Layer<'_>],
@@ -57,7 +57,7 @@ unsafe fn is_nearer_float(depth: __m256i, than: __m256i) -> __m256i {
     // SAFETY: the processor has AVX2, as the caller promises.
     unsafe {
         let (depth, than) = (_mm256_castsi256_ps(depth), _mm256_castsi256_ps(than));
-        // Less, or one is NaN; but the new one must not be NaN.
+        // `depth` is less, or one of the two is NaN. But `depth` must not be NaN.
         let less = _mm256_cmp_ps::<_CMP_NGE_UQ>(depth, than);
         let number = _mm256_cmp_ps::<_CMP_ORD_Q>(depth, depth);
         _mm256_castps_si256(_mm256_and_ps(less, number))
@@ -101,13 +101,13 @@ unsafe fn widened<const WORDS: usize>(mask: __m256i, word: usize) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(bytes: &[u8], at: usize) -> __m256i {
-    // SAFETY: there is such a vector.
+    // SAFETY: the bytes have this vector.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().add(32 * at).cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store(vector: __m256i, bytes: &mut [u8], at: usize) {
-    // SAFETY: there is such a vector.
+    // SAFETY: the bytes have this vector.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().add(32 * at).cast(), vector) };
 }

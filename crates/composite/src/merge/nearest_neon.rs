@@ -10,11 +10,11 @@ use super::Layer;
 
 const PIXELS: usize = 4;
 
-/// Gives how many pixels were merged: all but the last few.
+/// Returns how many pixels were merged: all that fill whole vectors.
 ///
 /// # Safety
-/// The processor has NEON. There is a layer; all layers and the result have as many pixels, with
-/// `WORDS` words of colour each.
+/// The processor has NEON. There is a layer; all layers and the result have the same number of
+/// pixels, with `WORDS` words of colour each.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn merge<const WORDS: usize, const FLOAT: bool>(
     layers: &[Layer<'_>],
@@ -59,7 +59,7 @@ unsafe fn is_nearer_float(depth: uint32x4_t, than: uint32x4_t) -> uint32x4_t {
     // SAFETY: the caller's promise.
     unsafe {
         let (depth, than) = (vreinterpretq_f32_u32(depth), vreinterpretq_f32_u32(than));
-        // Less, or one is NaN; but the new one must not be NaN.
+        // `depth` is less, or one of the two is NaN. But `depth` must not be NaN.
         let is_less = vmvnq_u32(vcgeq_f32(depth, than));
         vandq_u32(is_less, vceqq_f32(depth, depth))
     }

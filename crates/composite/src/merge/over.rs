@@ -1,8 +1,9 @@
 //! Blending "over" with premultiplied alpha, front to back.
 //!
-//! Bytes are accumulated in 16 bits: the layers in front let `t = 65535 - alpha` of the next layer
-//! through, and each layer adds `t * c / 65536`. One pass over 8 pictures differs from exact
-//! arithmetic by 0.52 LSB, where a chain of 8-bit blends differs by 3.8.
+//! Bytes are accumulated in 16 bits. If the layers in front have accumulated an alpha of `a`, they
+//! let `t = 65535 - a` of the next layer through. Its channel `c` then adds `t * c / 65536`. One
+//! pass over 8 pictures differs from exact arithmetic by 0.52 LSB, where a chain of 8-bit blends
+//! differs by 3.8.
 
 use super::{channels, nearest, Layer, LayerMut};
 use crate::{Channel, Color, Format};
@@ -14,8 +15,8 @@ mod vectors;
 #[path = "over_neon.rs"]
 mod vectors;
 
-/// Each layer of a pass may cost a unit of the accumulators: more layers than this are merged in
-/// groups, whose results are merged then.
+/// Each layer of a pass may add an error of one unit of the accumulators. So more layers than this
+/// are merged in groups, and then the results of the groups are merged.
 const LAYERS: usize = 64;
 
 pub(super) fn merge(format: Format, layers: &[Layer<'_>], out: LayerMut<'_>) {
@@ -56,7 +57,7 @@ fn over_bytes(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) {
     portable(layers, channel, out, done);
 }
 
-/// Merges as many pixels as whole vectors hold. Gives how many.
+/// Merges the pixels that fill whole vectors. Returns how many these are.
 fn by_vectors(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     let has_vectors = std::arch::is_x86_feature_detected!("avx2");
@@ -71,7 +72,7 @@ fn by_vectors(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
     0
 }
 
-/// Pixels from `first` on.
+/// Merges the pixels from `first` on, one by one.
 fn portable(layers: &[Layer<'_>], channel: Channel, out: &mut [u8], first: usize) {
     let bytes = channel.pixel_bytes();
     for (at, out) in out.chunks_exact_mut(bytes).enumerate().skip(first) {

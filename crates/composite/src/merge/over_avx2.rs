@@ -1,5 +1,5 @@
-//! Vectors of 8 pixels, in two registers of 16-bit channels: the first and second two pixels of
-//! each half, the order in which bytes are unpacked and packed again.
+//! Vectors of 8 pixels, in two registers of 16-bit channels. One has the first two pixels of each
+//! half, and the other the second two: this is how AVX2 unpacks bytes and packs them again.
 
 // Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]
@@ -10,7 +10,7 @@ use super::{Channel, Layer};
 
 const PIXELS: usize = 8;
 
-/// Gives how many pixels were merged: all but the last few.
+/// Returns how many pixels were merged: all that fill whole vectors.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -19,7 +19,8 @@ pub(super) unsafe fn merge(layers: &[Layer<'_>], channel: Channel, out: &mut [u8
     let vectors = out.len() / channel.pixel_bytes() / PIXELS;
     // Two vectors at a time hide the time that a multiplication takes.
     for at in 0..vectors / 2 {
-        // SAFETY: all layers and `out` have as many pixels, as `merge` has checked.
+        // SAFETY: all layers and `out` have the same number of pixels, as the crate's `merge` has
+        // checked.
         unsafe { together::<2>(layers, channel, out, 2 * at) };
     }
     if vectors % 2 == 1 {
@@ -39,7 +40,7 @@ unsafe fn together<const N: usize>(
     out: &mut [u8],
     first: usize,
 ) {
-    // SAFETY: the functions called need AVX2 and as many pixels as there are.
+    // SAFETY: the functions called need AVX2 and these vectors, as the caller promises.
     unsafe {
         let mut sums = [[_mm256_setzero_si256(); 2]; N];
         for layer in layers {
@@ -56,7 +57,7 @@ unsafe fn together<const N: usize>(
     }
 }
 
-/// The light that the pixels so far let through, in each of their channels.
+/// How much light the layers so far let through, repeated for each channel of a pixel.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn through(sum: __m256i) -> __m256i {
@@ -79,7 +80,7 @@ unsafe fn load(layer: &Layer<'_>, at: usize) -> [__m256i; 2] {
         match layer.channel {
             Channel::U8 => {
                 let bytes = _mm256_loadu_si256(layer.color.as_ptr().add(32 * at).cast());
-                // A byte beside itself is 257 times as much.
+                // Two copies of a byte, side by side, are 257 times the byte.
                 [
                     _mm256_unpacklo_epi8(bytes, bytes),
                     _mm256_unpackhi_epi8(bytes, bytes),

@@ -1,4 +1,4 @@
-//! Vectors of 8 pixels, in one register of 16 bits for each channel.
+//! Vectors of 8 pixels, in one register of 16-bit values for each channel.
 
 // Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]
@@ -9,10 +9,10 @@ use super::{Channel, Layer};
 
 const PIXELS: usize = 8;
 
-/// Gives how many pixels were merged: all but the last few.
+/// Returns how many pixels were merged: all that fill whole vectors.
 ///
 /// # Safety
-/// The processor has NEON. All layers and `out` have as many pixels.
+/// The processor has NEON. All layers and `out` have the same number of pixels.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn merge(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
     let vectors = out.len() / channel.pixel_bytes() / PIXELS;
@@ -58,7 +58,7 @@ unsafe fn load(layer: &Layer<'_>, at: usize) -> [uint16x8_t; 4] {
         match layer.channel {
             Channel::U8 => {
                 let bytes = vld4_u8(layer.color.as_ptr().add(4 * PIXELS * at));
-                // A byte beside itself is 257 times as much.
+                // Two copies of a byte, side by side, are 257 times the byte.
                 [bytes.0, bytes.1, bytes.2, bytes.3].map(|channel| {
                     let wide = vmovl_u8(channel);
                     vsliq_n_u16::<8>(wide, wide)

@@ -1,5 +1,5 @@
-//! Accumulation buffers. No EGL surface has one, so they are the renderer's, and hold what Mesa's
-//! hold: 16-bit signed integers, by the same arithmetic.
+//! Accumulation buffers. No EGL surface has one, so the renderer implements them. They hold the
+//! same values as Mesa's, 16-bit signed integers, and use the same arithmetic.
 
 use crate::context::Api;
 use crate::egl;
@@ -10,8 +10,8 @@ use crate::surface::{fault, SharedSurface, Surface};
 use mgn_wire::{gl::*, Fault};
 use std::rc::Rc;
 
-/// Colours of a surface's pixels, the lowest row first. There is none before the first is written:
-/// then all are zero.
+/// Colours of a surface's pixels, from the lowest row up. Empty before the first write, when all
+/// colours are zero.
 #[derive(Default)]
 pub(crate) struct Accumulation(Vec<[i16; 4]>);
 
@@ -47,7 +47,7 @@ impl Area {
 }
 
 impl Accumulation {
-    /// Whether all of it is zero.
+    /// Whether all colours are zero.
     pub fn is_clear(&self) -> bool {
         self.0.iter().all(|pixel| *pixel == [0; 4])
     }
@@ -66,7 +66,7 @@ impl Accumulation {
 }
 
 impl Surface {
-    /// Calls `change` for each accumulated pixel of an area, with its number there.
+    /// Calls `change` for each accumulated pixel of an area, with the pixel's index in the area.
     fn accumulate(&mut self, area: Area, mut change: impl FnMut(usize, &mut [i16; 4])) {
         let pixels = self.pixels[2] as usize * self.pixels[3] as usize;
         let Some(accumulation) = &mut self.accumulation else {
@@ -79,8 +79,8 @@ impl Surface {
     }
 }
 
-/// As C converts on the machines that Mesa runs on: cut off, and of what does not fit the lowest
-/// bits.
+/// Converts as C code does on the machines that Mesa runs on: truncates, and keeps the lowest bits
+/// of values that are out of range.
 fn short(value: f32) -> i16 {
     const LIMIT: f32 = 2_147_483_648.0;
     let whole = if (-LIMIT..LIMIT).contains(&value) {
@@ -91,18 +91,18 @@ fn short(value: f32) -> i16 {
     whole as i16
 }
 
-/// A clear value, as Mesa maps -1..=1.
+/// Converts a clear value from -1..=1, as Mesa does.
 fn clear_short(value: f32) -> i16 {
     (((65535.0 * value) as i32 - 1) / 2) as i16
 }
 
 /// The nearest byte.
 fn byte(value: f32) -> u8 {
-    // Ties go to the even one, as they do when a float's lowest bits are cut off.
+    // Ties go to the even number, as they do when a float's lowest bits are rounded away.
     (value * 255.0).clamp(0.0, 255.0).round_ties_even() as u8
 }
 
-/// How a channel's byte is read and written. Alpha is always linear.
+/// How a channel's bytes are converted to and from values. Alpha is always linear.
 struct Channel {
     is_srgb: bool,
 }
@@ -133,7 +133,7 @@ impl Renderer {
         }
         let known = matches!(op, GL_ACCUM | GL_LOAD | GL_ADD | GL_MULT | GL_RETURN);
         let Some(surface) = self.accumulates(true).filter(|_| known) else {
-            // The driver says what is wrong.
+            // The driver raises the right error.
             // SAFETY: the context is current.
             unsafe { (self.gl.glAccum)(op, value) };
             return Ok(());
@@ -192,7 +192,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The surface whose accumulation buffer a command is about, if there is one.
+    /// The surface whose accumulation buffer a command uses, if there is one.
     fn accumulates(&self, reads: bool) -> Option<SharedSurface> {
         let cx = self.cx.as_deref()?;
         let surface = cx.draw.clone()?;
@@ -202,8 +202,8 @@ impl Renderer {
         (has && is_default).then_some(surface)
     }
 
-    /// Whether pixels are written now. Between glBegin and glEnd the question is an error, as the
-    /// command is.
+    /// Whether pixels are written now. Between glBegin and glEnd, both the command and this query
+    /// are errors.
     fn draws_now(&mut self) -> Result<bool, Fault> {
         let discards = self.cx()?.has_discard
             // SAFETY: the context is current and knows the capability.
@@ -221,7 +221,7 @@ impl Renderer {
         Area::new(&surface.borrow(), clipped.then_some(clip))
     }
 
-    /// Adds the colours that are read to those accumulated, or puts them in their place.
+    /// Adds the colours of the read buffer to the accumulated ones, or replaces these.
     fn take_colors(
         &mut self,
         surface: &SharedSurface,
@@ -276,9 +276,10 @@ impl Renderer {
         self.bind()
     }
 
-    /// How the current context takes the bytes of the surfaces it is current with.
+    /// How the current context converts the bytes of its surfaces.
     fn channels(&self) -> [Channel; 4] {
-        // Mesa converts if it could, whether or not the program has it do so.
+        // Mesa converts if the surface is sRGB-capable, even if the program has not enabled
+        // GL_FRAMEBUFFER_SRGB.
         let is_srgb = self.driver_integer(GL_FRAMEBUFFER_SRGB_CAPABLE_EXT) != 0;
         [is_srgb, is_srgb, is_srgb, false].map(|is_srgb| Channel { is_srgb })
     }
@@ -298,8 +299,7 @@ impl Renderer {
         Ok(colors)
     }
 
-    /// Writes colours to a buffer, in the utility context, where nothing changes them on their
-    /// way.
+    /// Writes colours to a buffer, in the utility context, where no state changes them.
     fn put_colors(
         &mut self,
         to: egl::Surface,
@@ -313,8 +313,8 @@ impl Renderer {
         let (right, high) = (left + w, low + h);
         let (mut texture, mut framebuffer) = (0, 0);
         let gl = &self.gl;
-        // SAFETY: the utility context is current; the image has as many pixels of 4 bytes; both
-        // objects are its own and end here.
+        // SAFETY: the utility context is current; the image has this number of pixels of 4 bytes;
+        // both objects are created and deleted here.
         unsafe {
             (gl.glGenTextures)(1, &mut texture);
             (gl.glBindTexture)(GL_TEXTURE_2D, texture);

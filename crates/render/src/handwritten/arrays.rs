@@ -1,5 +1,6 @@
-//! Draws whose vertices travel with them. They are drawn from where they lie, through the driver's
-//! vertex array object 0. Programs never use it: another object takes its place for them.
+//! Draws whose vertices are in the stream. The driver reads the vertices where they lie, through
+//! its vertex array object 0. Programs never use that object: another one stands for their object
+//! 0.
 
 use super::elements::{index_range, Span};
 use crate::generated::driver::Gl;
@@ -12,12 +13,12 @@ use std::ffi::c_void;
 /// The state of the driver's vertex array object 0.
 #[derive(Default)]
 pub(crate) struct OwnArrays {
-    /// Enabled arrays, a bit each, numbered as the stream does.
+    /// Enabled arrays, one bit each, with the stream's numbers.
     enabled: u32,
     /// Attributes whose divisor is not 0.
     divided: u32,
-    /// In a context with only one vertex array object: the program's arrays that lie in buffers and
-    /// that the current draw replaces. They are set again after it.
+    /// In a context with only one vertex array object, the program's arrays that lie in buffers and
+    /// that the current draw replaces. They are set again after the draw.
     replaced: Vec<Source>,
 }
 
@@ -27,7 +28,7 @@ impl OwnArrays {
     }
 }
 
-/// An array for the driver: everything but where it comes from is as in the stream.
+/// An array for the driver. All fields except buffer and pointer are as in the stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
     pub attribute: u8,
@@ -37,7 +38,7 @@ pub(crate) struct Source {
     pub normalized: bool,
     pub divisor: u32,
     pub stride: i32,
-    /// The driver's name; 0 for memory.
+    /// The driver's name of the buffer; 0 for memory.
     pub buffer: u32,
     pub pointer: *const c_void,
 }
@@ -106,8 +107,8 @@ impl Renderer {
         if self.may_draw_own(&sources, Span::Elements(first, count))
             && self.begin_own_checked(&sources)
         {
-            // SAFETY: every array without a buffer has the elements that the draw reads:
-            // `draws::arrays` checked that. A draw of none reads none.
+            // SAFETY: every array without a buffer has the elements that the draw reads, as
+            // `draws::arrays` has checked. A draw of no elements reads none.
             unsafe { self.draw(&draw) };
         }
         self.end_buffered_zero(zero);
@@ -139,7 +140,7 @@ impl Renderer {
             return Ok(());
         }
         let number = count as u32;
-        // The copy outlives the draw.
+        // The copy must outlive the draw.
         let mut copy = Vec::new();
         let pointer = match indices {
             Data::Inline(bytes) => {
@@ -199,7 +200,8 @@ impl Renderer {
         } else {
             self.bound_element_buffer()?
         };
-        // Where there is but one vertex array object, the program's element buffer is in it.
+        // In a context with only one vertex array object, that object has the program's element
+        // buffer.
         let bound_buffer = match self.cx()?.default_vertex_array {
             0 => self.element_buffer(),
             _ => 0,
@@ -232,7 +234,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// An indexed draw from the bound vertex array object, with indices of the stream's or of its
+    /// An indexed draw from the bound vertex array object, with indices from the stream or from its
     /// element buffer.
     fn draw_bound(
         &mut self,
@@ -245,7 +247,7 @@ impl Renderer {
             return Err(Fault::refused("a draw whose indices are not where it says"));
         }
         let hidden = self.hide_unbacked()?;
-        // Only lists need to know what is read.
+        // What the draw reads matters only in lists.
         let indices = draw.indices.as_ref();
         let listed = indices.filter(|_| number > 0 && self.compiles());
         let span = listed.map(|i| match indices_here {
@@ -273,7 +275,7 @@ impl Renderer {
         }
     }
 
-    /// The index that starts a new primitive in draws, if any does.
+    /// The index that restarts primitives in draws, if restart is enabled.
     pub(super) fn restart_index(&self, type_: u32) -> Option<u32> {
         let cx = self.cx.as_deref()?;
         let (fixed, free) = (cx.has_fixed_restart, cx.has_restart);
@@ -301,8 +303,8 @@ impl Renderer {
         }
     }
 
-    /// Where the arrays are for the driver. The element that lies first in the stream's memory is
-    /// the array's element `first`.
+    /// Where the driver finds the arrays. The first element in the stream's memory is the array's
+    /// element `first`.
     fn sources(&mut self, arrays: &[Array], vertices: Data<'_>, first: i64) -> Vec<Source> {
         let base = match vertices {
             Data::Inline(bytes) => bytes.as_ptr(),
@@ -340,8 +342,8 @@ impl Renderer {
         sources
     }
 
-    /// As `begin_own`, for arrays of the client's choice. False if the driver has refused one: its
-    /// pointer is then an old one, and nothing may be drawn.
+    /// The same as `begin_own`, for arrays that the client chooses. False if the driver has refused
+    /// an array: its pointer is then an old one, and nothing may be drawn.
     fn begin_own_checked(&mut self, sources: &[Source]) -> bool {
         self.error();
         self.begin_own(sources);
@@ -369,9 +371,8 @@ impl Renderer {
         let mut wanted = 0u32;
         let mut divided = 0u32;
         let mut bound = array_buffer;
-        // SAFETY: the context is current. Pointers are only remembered; the draw that follows reads
-        // what its caller has checked, and no other draw uses this object without setting
-        // all its arrays again.
+        // SAFETY: the context is current. Pointers are only stored. The caller has checked what the
+        // next draw reads, and every other draw that uses this object sets all its arrays first.
         unsafe {
             if cx.default_vertex_array != 0 {
                 (gl.glBindVertexArray)(0);
@@ -422,7 +423,7 @@ impl Renderer {
     }
 
     /// # Safety
-    /// What the enabled arrays point to holds all elements that the draw reads, and so do the
+    /// The memory or buffers of the enabled arrays hold all elements that the draw reads, and the
     /// indices.
     unsafe fn draw(&self, d: &Draw) {
         let gl = &self.gl;

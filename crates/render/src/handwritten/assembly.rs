@@ -1,17 +1,16 @@
-//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and
-//! ATI_fragment_shader.
+//! Programs of extensions older than GLSL: in assembly language (ARB_vertex_program,
+//! ARB_fragment_program), and ATI_fragment_shader.
 
 use crate::names::{Class, OBJECTS_MAX};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 use std::ffi::CStr;
 
-/// Above the number of parameters that any program has: drivers refuse it, and adding to it does
-/// not wrap around.
+/// More parameters than any program has. Drivers refuse this index, and adding to it does not
+/// overflow.
 const BEYOND: u32 = 1 << 20;
 
-/// Commands that take or give a program's string: of the one that is bound, or of the one that is
-/// named.
+/// Commands that set or return a program's string, of the bound program or of a named one.
 macro_rules! strings {
     ($($set:ident = $set_gl:ident, $get:ident = $get_gl:ident, $length_gl:ident ($($program:ident)?);)*) => {
         impl Renderer {
@@ -22,7 +21,7 @@ macro_rules! strings {
                 let Ok(length) = i32::try_from(string.len()) else {
                     return Err(Fault::refused("a program of more than 2 GiB"));
                 };
-                // Drivers look for an end beside the length.
+                // Drivers look for a NUL although they get the length.
                 string.push(0);
                 // SAFETY: the string has the length, and a NUL behind it.
                 unsafe { (self.gl.$set_gl)($($program,)? target, format, length, string.as_ptr().cast()) };
@@ -37,7 +36,7 @@ macro_rules! strings {
                     // SAFETY: one value is written.
                     unsafe { (self.gl.$length_gl)($($program,)? target, GL_PROGRAM_LENGTH_ARB, &mut length) };
                 }
-                // One more, for a driver that ends the string.
+                // One byte more, for a driver that appends a NUL.
                 let mut string = vec![0u8; usize::try_from(length).unwrap_or(0) + 1];
                 self.error();
                 // SAFETY: there is room for the string.
@@ -80,7 +79,7 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: no pointer goes in.
         let text = unsafe { (self.gl.glGetStringi)(name, index) };
-        // With its NUL, because a version of the shading language may be the empty string.
+        // The NUL is sent, too, because an empty string may be a version of the shading language.
         let text = match text.is_null() {
             true => &[][..],
             // SAFETY: the driver's string ends with NUL and stays where it is.
@@ -119,7 +118,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let table = self.names.table(Class::FragmentShader);
-        // An unused name is no error, except one between glBeginFragmentShaderATI and
+        // An unused name is no error, except between glBeginFragmentShaderATI and
         // glEndFragmentShaderATI.
         let driver = table.get(id).unwrap_or(0);
         self.error();
@@ -132,7 +131,8 @@ impl Renderer {
     }
 }
 
-/// Answers with a string of the driver's: null, or ended by NUL and there until the next call.
+/// Answers with a string of the driver's. It is null, or ends with NUL and is valid until the next
+/// call.
 fn reply_text(text: *const u8, count: u32, reply: &mut Reply) {
     let text = match text.is_null() {
         true => &[][..],
@@ -142,8 +142,8 @@ fn reply_text(text: *const u8, count: u32, reply: &mut Reply) {
     reply.array(text, count);
 }
 
-/// Parameters. Drivers that add to the index before they compare it must not be given one that
-/// wraps around.
+/// Commands for parameters. Some drivers add to the index before they compare it, so the index must
+/// not be one that overflows.
 macro_rules! parameters {
     ($($hand:ident = $gl:ident($($program:ident)?);)*) => {
         impl Renderer {
@@ -151,7 +151,7 @@ macro_rules! parameters {
                 self.needs_context()?;
                 $(let $program = self.name(Class::Assembly, $program);)?
                 let params = params.to_vec();
-                // Drivers refuse a negative count, and some go on with it.
+                // Drivers refuse a negative count, but some continue with it.
                 let count = count.max(0);
                 if params.len() < count as usize * 4 {
                     return Err(Fault::refused("fewer parameters than the program sets"));

@@ -1,18 +1,19 @@
 //! Parts of buffers that shaders see: as uniforms, storage or atomic counters.
 //!
-//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not check
-//! that when it draws: it subtracts the offset from the size without a sign, and shaders then read
-//! and write any memory behind the buffer. So the driver never has a part bound that begins at the
-//! end of the buffer or behind it, a *stray* one. It gets such a part when the buffer has it.
+//! A part may be bound before the buffer is large enough, and the buffer may become smaller
+//! afterwards. Mesa does not check this when it draws: it subtracts the offset from the size
+//! without a sign, and shaders then read and write any memory behind the buffer. So the driver
+//! never has a *stray* part bound: one that begins at or behind the end of its buffer. The driver
+//! gets such a part as soon as the buffer is large enough.
 
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault};
 use std::collections::BTreeMap;
 
-/// Where a part is bound: a target and a number.
+/// A binding point: a target and an index.
 pub(crate) type Point = (u32, u32);
 
-/// A part that begins behind the start of its buffer. Others are always in it.
+/// A part that does not begin at the start of its buffer. Other parts can never be stray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Part {
     /// The driver's name.
@@ -25,12 +26,12 @@ pub(crate) struct Part {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum State {
     Bound,
-    /// The driver has no buffer there, because this one does not have the part.
+    /// The driver has no buffer there, because the part lies beyond the end of the buffer.
     Stray,
-    /// The driver has it, but another context has deleted the buffer's name.
+    /// The driver has the part, but another context has deleted the buffer's name.
     Nameless,
-    /// Another context has made it stray, or the buffer has the part now. This is checked before
-    /// the context's next command.
+    /// Another context has made the part stray, or has made the buffer large enough for it. The
+    /// driver is updated before the context's next command.
     Changed(Change),
 }
 
@@ -49,8 +50,8 @@ pub(crate) struct Parts {
     pub changed: bool,
 }
 
-/// The names that query the buffer at a numbered point and without a number, its start, and the
-/// number of points; none for other targets.
+/// The pnames that query the buffer at an indexed point (without an index, at the target), the
+/// start of its part, and the number of points; none for targets without indexed points.
 pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     Some(match target {
         GL_UNIFORM_BUFFER => [
@@ -72,7 +73,7 @@ pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     })
 }
 
-/// The name that queries the buffer bound to a target.
+/// The pname that queries the buffer bound to a target.
 fn binding(target: u32) -> Option<u32> {
     Some(match target {
         GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
@@ -92,12 +93,12 @@ fn binding(target: u32) -> Option<u32> {
 }
 
 impl Part {
-    /// Whether the driver has no buffer in its place.
+    /// Whether the driver has no buffer at the part's binding point.
     pub fn is_stray(&self) -> bool {
         matches!(self.state, State::Stray | State::Changed(Change::Found))
     }
 
-    /// Whether another context has deleted the name of its buffer.
+    /// Whether another context has deleted the name of the part's buffer.
     fn is_nameless(&self) -> bool {
         matches!(
             self.state,
@@ -105,14 +106,14 @@ impl Part {
         )
     }
 
-    /// Updates it when its buffer has `bytes`.
+    /// Updates the state after the buffer has got the size `bytes`.
     fn sized(&mut self, bytes: i64) {
         let has = self.offset < bytes;
         self.state = match self.state {
             State::Bound if !has => State::Changed(Change::Lost),
             State::Nameless if !has => State::Changed(Change::Nameless),
             State::Stray if has => State::Changed(Change::Found),
-            // The driver has it until it is checked.
+            // The driver still has the part, because the change was not handled yet.
             State::Changed(Change::Lost) if has => State::Bound,
             State::Changed(Change::Found) if !has => State::Stray,
             state => state,
@@ -121,9 +122,9 @@ impl Part {
 }
 
 impl Parts {
-    /// The buffers of a name have new sizes in bytes: `named` is the size of the buffer that has
-    /// the name now, `nameless` the least that a buffer which has lost the name may have. The
-    /// driver does not tell these two buffers apart.
+    /// The buffers that have or had this name have new sizes in bytes. `named` is the size of the
+    /// buffer that has the name now; `nameless` is the smallest possible size of a buffer that has
+    /// lost the name. The driver does not distinguish the two.
     fn sized(&mut self, buffer: u32, named: i64, nameless: i64) {
         for part in self.at.values_mut().filter(|part| part.buffer == buffer) {
             part.sized(match part.state {
@@ -134,13 +135,13 @@ impl Parts {
         }
     }
 
-    /// The driver has unbound the buffers here, where they were deleted.
+    /// The current context has deleted the buffers, so the driver has unbound them here.
     fn deleted(&mut self, buffers: &[u32]) {
         self.at
             .retain(|_, part| part.is_nameless() || !buffers.contains(&part.buffer));
     }
 
-    /// Another context has deleted the buffers, which live on here.
+    /// Another context has deleted the buffers, which stay bound in this one.
     fn deleted_elsewhere(&mut self, buffers: &[u32]) {
         self.at.retain(|_, part| {
             if !buffers.contains(&part.buffer) {
@@ -158,7 +159,7 @@ impl Parts {
 }
 
 impl Renderer {
-    /// Binds a part, or a whole buffer from offset 0, by `bind`, and notes it.
+    /// Calls `bind` to bind a part, or a whole buffer with offset 0, and notes it.
     pub(super) fn bind_part(
         &mut self,
         (target, index): Point,
@@ -178,12 +179,12 @@ impl Renderer {
         if self.failed() {
             return Ok(());
         }
-        // It is bound to the target as well.
+        // The command also binds the buffer to the target itself.
         let bytes = self.bytes_at(target).unwrap_or(0);
         self.note_part((target, index), (buffer, offset, size), bytes)
     }
 
-    /// The same of several parts. Some of them may be refused, and others not.
+    /// The same for several parts. The driver may refuse some of them and bind the others.
     pub(super) fn bind_parts(
         &mut self,
         target: u32,
@@ -209,10 +210,10 @@ impl Renderer {
             let (buffer, offset, _) = part;
             let (is, from) = self.bound_at(binding, start, index);
             let point = (target, index);
-            // Mesa tells, and later uses, only the lower half of an offset.
+            // Mesa reports and uses only the lower 32 bits of an offset.
             let is_bound = is == buffer && [offset, i64::from(offset as i32)].contains(&from);
-            // The buffer that is bound now may be either of two of this name, or its part is not
-            // known.
+            // Two buffers may have had this name, and either may be bound now; or the bound part is
+            // unknown.
             let is_unknown = match failed {
                 true => self.is_nameless(point),
                 false => !is_bound,
@@ -241,7 +242,7 @@ impl Renderer {
         }
     }
 
-    /// Notes what the driver has bound, and unbinds it if the buffer does not have it.
+    /// Notes the part that the driver has bound, and unbinds it if it is stray.
     fn note_part(
         &mut self,
         point: Point,
@@ -270,12 +271,12 @@ impl Renderer {
         Ok(())
     }
 
-    /// Takes the buffer from a point in the driver.
+    /// Unbinds the buffer at a point in the driver.
     fn unbind(&mut self, point: Point) -> Result<(), Fault> {
         self.rebind(point, (0, 0, 0))
     }
 
-    /// Binds at a point, and leaves what is bound to its target.
+    /// Binds at an indexed point, and keeps the binding of the target itself.
     fn rebind(
         &mut self,
         (target, index): Point,
@@ -304,7 +305,7 @@ impl Renderer {
                     _ => (r.gl.glBindBufferRange)(target, index, buffer, offset, size),
                 }
                 let is_done = (r.gl.glGetError)() == GL_NO_ERROR;
-                // One without a name cannot be bound again.
+                // A buffer without a name cannot be bound again.
                 let bound = match (r.gl.glIsBuffer)(bound) {
                     0 => 0,
                     _ => bound,
@@ -315,15 +316,14 @@ impl Renderer {
         });
         match is_done {
             true => Ok(()),
-            // Nothing keeps the driver from using it as it is.
+            // The driver would go on using the stray part.
             false => Err(Fault::refused(
                 "a buffer without the part of it that is bound",
             )),
         }
     }
 
-    /// The program's offset and size at a point at which the driver has nothing: what is asked for
-    /// by `pname`.
+    /// The program's offset or size (`pname`) at a point where the driver has no buffer.
     pub(super) fn stray(&self, pname: u32, index: u32) -> Option<i64> {
         let of = |target: u32, which: fn(&Part) -> i64| {
             let part = self.cx.as_deref()?.parts.at.get(&(target, index))?;
@@ -370,7 +370,7 @@ impl Renderer {
         (bytes != UNTOUCHED).then_some(bytes)
     }
 
-    /// The size of a buffer that has a name.
+    /// The size of a named buffer.
     pub(crate) fn bytes_of(&mut self, buffer: u32) -> i64 {
         let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
         // SAFETY: the context is current.
@@ -381,7 +381,7 @@ impl Renderer {
         bytes
     }
 
-    /// Does what may give the buffer bound to a target other storage.
+    /// Runs a command that may give the buffer bound to a target other storage.
     pub(super) fn storing(
         &mut self,
         target: u32,
@@ -411,7 +411,7 @@ impl Renderer {
         }
     }
 
-    /// Some buffer of this name, which may be deleted, has now `bytes`.
+    /// Some buffer of this name, which may be deleted, now has `bytes` bytes.
     fn buffer_sized(&mut self, buffer: u32, bytes: i64) -> Result<(), Fault> {
         let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
             return Ok(());
@@ -427,7 +427,8 @@ impl Renderer {
         self.settle_parts()
     }
 
-    /// Gives the driver the parts that buffers have again, and takes those that they have lost.
+    /// Binds parts in the driver that are no longer stray, and unbinds those that have become
+    /// stray.
     pub(crate) fn settle_parts(&mut self) -> Result<(), Fault> {
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.parts.changed) else {
             return Ok(());
@@ -448,7 +449,7 @@ impl Renderer {
                 self.cx()?.parts.changed = true;
                 return Ok(());
             }
-            // The storage with which the primitive has begun cannot be taken from it.
+            // The storage with which the primitive was begun cannot be unbound inside it.
             return Err(Fault::refused(
                 "a buffer that gets other storage while a primitive is drawn from it",
             ));

@@ -1,15 +1,15 @@
 //! Buffer textures that show a part of a buffer.
 //!
-//! A buffer may lose the part when it gets other storage. Mesa does not check that when shaders
-//! load from such a texture as an image and store to it: it subtracts the offset from the size
-//! without a sign. So the driver's texture has no buffer while its part begins at the end of the
-//! buffer or behind it.
+//! The buffer may become too small for the part when it gets other storage. Mesa does not check
+//! this when shaders load from such a texture as an image or store to it: it subtracts the offset
+//! from the size without a sign. So the driver's texture has no buffer while its part begins at or
+//! behind the end of the buffer.
 
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault};
 
-/// The range of its buffer that a texture shows, if it does not begin at the start.
+/// The range of a buffer that a texture shows, if it does not begin at the buffer's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     format: u32,
@@ -17,15 +17,15 @@ pub struct Shown {
     buffer: u32,
     offset: i64,
     size: i64,
-    /// How much of it the driver shows; 0 if the driver's texture has no buffer.
+    /// How many bytes of the range the driver shows; 0 if the driver's texture has no buffer.
     given: i64,
     /// Whether the buffer's name has been deleted.
     is_nameless: bool,
 }
 
 impl Renderer {
-    /// Attaches a part of a buffer to a texture, or a whole buffer with an offset of 0, by
-    /// `attach`, and notes it.
+    /// Calls `attach` to attach a part of a buffer to a texture, or a whole buffer with offset 0,
+    /// and notes it.
     fn attach(
         &mut self,
         texture: u32,
@@ -41,7 +41,7 @@ impl Renderer {
         }
         self.error();
         attach(self);
-        // Images have no texture without a name, and the driver bounds what is sampled.
+        // Unnamed textures have no images, and for sampling the driver checks the bounds.
         if self.failed() || texture == 0 {
             return Ok(());
         }
@@ -63,9 +63,9 @@ impl Renderer {
         Ok(())
     }
 
-    /// The driver's name of the buffer texture that is bound. Another context may have deleted it,
-    /// and its name may be another's, so that it could not be named later: then the one that has
-    /// the name is bound. None if there is none.
+    /// The driver's name of the bound buffer texture; none if there is none. If another context has
+    /// deleted the texture, its name may now belong to another one, and it could not be identified
+    /// later. So then the texture that has the name is bound instead.
     fn bound_texture(&mut self) -> Option<u32> {
         let texture = self.driver_integer(GL_TEXTURE_BINDING_BUFFER) as u32;
         if !self.names.shared.deleted_textures.contains(&texture) {
@@ -74,7 +74,7 @@ impl Renderer {
         self.error();
         // SAFETY: the context is current.
         let is_there = unsafe { (self.gl.glIsTexture)(texture) } != 0;
-        // A list would take the command.
+        // In a list, the command would be compiled.
         if !is_there || self.compiles() {
             self.set_error(GL_INVALID_OPERATION);
             return None;
@@ -84,7 +84,8 @@ impl Renderer {
         (!self.failed()).then_some(texture)
     }
 
-    /// The buffers of a name have new sizes in bytes, as in `Parts::sized`.
+    /// To be called when buffers that have or had this name have new sizes in bytes, as for
+    /// `Parts::sized`.
     pub(super) fn shown_sized(
         &mut self,
         buffer: u32,
@@ -117,8 +118,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// The buffer and the offset of the part that the driver shows in a texture; none if there is
-    /// none to be noted. For tests.
+    /// The buffer and the offset of the part that the driver shows in a texture; none if no part is
+    /// noted. For tests.
     pub(crate) fn part_shown_by(&self, texture: u32) -> Option<(u32, i64)> {
         let shown = self.names.shared.shown.get(&texture);
         let shown = shown.filter(|shown| shown.given > 0);
@@ -126,20 +127,20 @@ impl Renderer {
     }
 
     fn detach(&mut self, texture: u32, shown: &Shown) -> Result<(), Fault> {
-        // A format of another context's may be none of this one.
+        // A format of another context may not exist in this one.
         match [shown.format, GL_R8]
             .iter()
             .any(|format| self.give_part(texture, *format, (0, 0, 0)))
         {
             true => Ok(()),
-            // Nothing keeps the driver from using it as it is.
+            // The driver would go on using the stray part.
             false => Err(Fault::refused(
                 "a buffer without what a texture shows of it",
             )),
         }
     }
 
-    /// Has the driver's texture show a part of a buffer, or nothing. Whether it does.
+    /// Makes the driver's texture show a part of a buffer, or nothing. Returns whether it does.
     fn give_part(
         &mut self,
         texture: u32,
@@ -176,7 +177,7 @@ impl Renderer {
         })
     }
 
-    /// Buffers were deleted. Textures keep theirs.
+    /// To be called after buffers were deleted. Textures keep their buffers.
     pub(super) fn shown_deleted(&mut self, buffers: &[u32]) {
         self.names.shared.shown.retain(|_, shown| {
             let is_deleted = buffers.contains(&shown.buffer);
@@ -185,8 +186,8 @@ impl Renderer {
         });
     }
 
-    /// Before textures are deleted, which may stay bound in another context, where nothing could
-    /// take their buffers from them.
+    /// To be called before textures are deleted. They may stay bound in another context, where
+    /// their buffers could not be detached any more.
     pub(super) fn before_textures_deleted(&mut self, textures: &[u32]) -> Result<(), Fault> {
         for texture in textures {
             let shown = self.names.shared.shown.remove(texture);

@@ -17,7 +17,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(target, buffer) };
         let cx = self.cx()?;
-        // The driver is asked for the binding, when it matters.
+        // The driver is asked for the binding when it is needed.
         match target {
             GL_ARRAY_BUFFER => cx.array_buffer = None,
             GL_ELEMENT_ARRAY_BUFFER => cx.vertex_arrays.element_buffer_changed(),
@@ -26,8 +26,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Buffers are about to be deleted. Notes those that may still be attached somewhere then, and
-    /// whether they have storage.
+    /// To be called before buffers are deleted. Notes the buffers that may then still be attached
+    /// somewhere, and whether they have storage.
     pub(crate) fn before_buffers_deleted(&mut self, drivers: &[u32]) {
         let Some(cx) = self.cx.as_deref() else {
             return;
@@ -36,7 +36,7 @@ impl Renderer {
         if is_alone && !cx.vertex_arrays.are_several() {
             return;
         }
-        // Only selection and feedback ask for storage, which other APIs do not have.
+        // Whether there is storage matters only in selection and feedback, which other APIs lack.
         let asks = cx.api == Api::Compat;
         for driver in drivers {
             let has_storage = asks && self.bytes_of(*driver) > 0;
@@ -45,7 +45,7 @@ impl Renderer {
         }
     }
 
-    /// Buffers were deleted, which unbinds them.
+    /// To be called after buffers were deleted, which has unbound them.
     pub(crate) fn buffers_deleted(&mut self, drivers: &[u32]) {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
@@ -80,8 +80,8 @@ impl Renderer {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         self.bind_part((target, index), (buffer, offset, size), |r| {
-            // SAFETY: the context is current, and a part that the buffer does not have is bound to
-            // nothing that the driver uses before it is unbound.
+            // SAFETY: the context is current. If the buffer does not have the part, it is unbound
+            // before the driver uses it.
             unsafe { (r.gl.glBindBufferRange)(target, index, buffer, offset, size) }
         })
     }
@@ -111,8 +111,7 @@ impl Renderer {
         let buffers = self.name_array(Class::Buffer, buffers);
         let parts = parts(count, &buffers, &None, &None);
         self.bind_parts(target, first, &parts, |r| {
-            // SAFETY: the decoder has seen to it that the array holds `count` names, if it is
-            // there.
+            // SAFETY: the decoder has checked that the array holds `count` names, if it is present.
             unsafe { (r.gl.glBindBuffersBase)(target, first, count, pointer(&buffers)) }
         })
     }
@@ -134,7 +133,7 @@ impl Renderer {
         }
         let parts = parts(count, &buffers, &offsets, &sizes);
         self.bind_parts(target, first, &parts, |r| {
-            // SAFETY: the decoder has seen to it that each array that is there holds `count`
+            // SAFETY: the decoder has checked that each array that is present holds `count`
             // elements; without `buffers` the others are not read.
             unsafe {
                 (r.gl.glBindBuffersRange)(
@@ -175,8 +174,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
-        // The client enforces the program's rights to the storage. It needs read and write access
-        // itself.
+        // The client enforces the access rights that the program has asked for. The renderer needs
+        // read and write access itself.
         let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
         let _refusing = self.storage.make_buffer(size);
         self.storing(target, |r| {
@@ -185,7 +184,7 @@ impl Renderer {
             unsafe {
                 (r.gl.glBufferStorage)(target, size, data.cast(), flags);
                 if data.is_null() {
-                    // A client that maps it sees zeros, and sends only what differs.
+                    // A client that maps the buffer assumes zeros, and sends only what differs.
                     r.clear_storage(target, size);
                 }
             }
@@ -214,8 +213,8 @@ impl Renderer {
         let size = data.len() as i64;
         self.at_copy_target(buffer, |r| {
             let data = data.as_ptr().cast();
-            // SAFETY: that number of bytes lies there, and any values are valid while the driver
-            // copies them; it checks the range.
+            // SAFETY: that number of bytes lies there, and the driver may copy any values; it
+            // checks the range.
             unsafe { (r.gl.glBufferSubData)(GL_COPY_WRITE_BUFFER, offset, size, data) };
             Ok(())
         })
@@ -241,7 +240,7 @@ impl Renderer {
         })
     }
 
-    /// Works on a buffer as if it were bound to `GL_COPY_WRITE_BUFFER`.
+    /// Runs work on a buffer that is bound to `GL_COPY_WRITE_BUFFER` for it.
     pub(crate) fn at_copy_target(
         &mut self,
         buffer: u32,
@@ -250,7 +249,7 @@ impl Renderer {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         if buffer == UNKNOWN {
-            // Deleted by another context.
+            // Another context has deleted the buffer.
             return Ok(());
         }
         let bound = self.driver_integer(GL_COPY_WRITE_BUFFER_BINDING) as u32;
@@ -359,7 +358,7 @@ impl Renderer {
     }
 }
 
-/// Each buffer with the offset and size of its part; nothing is bound without `buffers`.
+/// Each buffer with the offset and size of its part. Without `buffers`, every buffer is 0.
 fn parts(
     count: i32,
     buffers: &Option<Vec<u32>>,
@@ -381,7 +380,7 @@ fn parts(
     (0..count).map(part).collect()
 }
 
-/// Bytes of one pixel; enough for any if the format is one that no table knows.
+/// Bytes of one pixel. If the format is unknown, enough for any.
 fn pixel(format: u32, type_: u32) -> usize {
     const PIXEL_BYTES_MAX: usize = 32;
     sizes::image::pixel_bytes(format, type_).unwrap_or(PIXEL_BYTES_MAX)

@@ -14,15 +14,15 @@ const LONGEST_TEXT: usize = 1 << 16;
 /// Room for every label that a driver keeps.
 const LABEL_ROOM: i32 = 1 << 16;
 
-/// A text of the program's with NUL behind it, and the length that the driver is told. A null
-/// pointer stays one.
+/// A text of the program's with a NUL behind it, and the length for the driver. A null pointer
+/// stays null.
 struct Text {
     bytes: Option<Vec<u8>>,
     length: i32,
 }
 
 impl Text {
-    /// Of `length` bytes, unless that is negative.
+    /// A text of `length` bytes. If `length` is negative, the text ends with NUL.
     fn new(length: i32, text: Slice<'_, u8>) -> Result<Text, Fault> {
         let Some(mut bytes) = text.copied() else {
             return Ok(Text {
@@ -32,7 +32,7 @@ impl Text {
         };
         let mut told = length;
         match usize::try_from(length) {
-            // Some drivers read what they refuse.
+            // Some drivers read a text even if they refuse it.
             Ok(n) if n >= LONGEST_TEXT => {
                 bytes.resize(LONGEST_TEXT, 0);
                 told = LONGEST_TEXT as i32;
@@ -52,7 +52,7 @@ impl Text {
     }
 }
 
-/// Whether a capability is an array of the fixed function, which Mesa lets glEnable switch too.
+/// Whether a capability is an array of the fixed function. Mesa's glEnable switches these, too.
 fn is_array(cap: u32) -> bool {
     matches!(
         cap,
@@ -69,7 +69,7 @@ fn is_array(cap: u32) -> bool {
 }
 
 impl Renderer {
-    /// Listens to a new context, which is current in EGL.
+    /// Receives messages of a new context, which is current in EGL.
     pub(crate) fn listen(&self, cx: &Context, output: bool) {
         if !cx.has_debug {
             return;
@@ -99,8 +99,8 @@ impl Renderer {
         Ok(self.cx()?.debug.clone())
     }
 
-    /// Does work that the program has not asked for: the driver's messages about it are dropped.
-    /// The error stays.
+    /// Does work that the program has not asked for. The driver's messages about it are dropped;
+    /// its error is kept.
     pub(crate) fn unheard<R>(&mut self, work: impl FnOnce(&mut Renderer) -> R) -> R {
         let debug = self.cx.as_ref().map(|cx| cx.debug.clone());
         let mute = |muted| {
@@ -132,8 +132,8 @@ impl Renderer {
         }
         let has_arrays = matches!(self.cx()?.api, Api::Compat | Api::Es1);
         if has_arrays && is_array(cap) {
-            // The enabled arrays are followed, so that no draw reads memory at an address of the
-            // client's.
+            // A list could enable arrays without our notice. The enabled arrays are noted so that
+            // no draw reads memory at an address that the client chose.
             if self.cx()?.compiling.is_some() {
                 return Err(Fault::refused("an array that a display list switches"));
             }
@@ -147,7 +147,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { command(cap) };
         if cap == GL_DEBUG_OUTPUT {
-            // Not if it went into a list.
+            // Not if the command was compiled into a list.
             // SAFETY: as above.
             let output = unsafe { (self.gl.glIsEnabled)(cap) } != 0;
             self.debug()?.set_output(output);
@@ -223,7 +223,7 @@ impl Renderer {
         self.needs_context()?;
         let text = Text::new(length, text)?;
         if text.bytes.is_some() {
-            // SAFETY: the text has `length` bytes, or or ends with NUL.
+            // SAFETY: the text has `length` bytes, or ends with NUL.
             unsafe {
                 (self.gl.glDebugMessageInsert)(
                     source,
@@ -267,8 +267,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// The driver's name of what a label is for. The name of nothing is one that no driver has
-    /// given.
+    /// The driver's name of a labelled object. If there is no such object, a name that no driver
+    /// has generated.
     fn labelled(&self, identifier: u32, name: u32) -> u32 {
         let class = match identifier {
             GL_BUFFER | GL_BUFFER_OBJECT_EXT => Class::Buffer,
@@ -281,7 +281,8 @@ impl Renderer {
             GL_TEXTURE => Class::Texture,
             GL_RENDERBUFFER => Class::Renderbuffer,
             GL_FRAMEBUFFER => Class::Framebuffer,
-            // Lists are called alike, and what else there may be the driver refuses.
+            // Lists have the same names in the driver, and the driver refuses all other
+            // identifiers.
             _ => return name,
         };
         self.names.find(class, name).unwrap_or(UNKNOWN)
@@ -310,7 +311,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let (name, label) = (self.labelled(identifier, name), Text::new(length, label)?);
-        // SAFETY: as above; here length 0 is that of a label that ends with NUL.
+        // SAFETY: as above; for this command, length 0 means that the label ends with NUL.
         unsafe { (self.gl.glLabelObjectEXT)(identifier, name, label.length, label.as_ptr()) };
         Ok(())
     }
@@ -395,8 +396,8 @@ impl Renderer {
         )
     }
 
-    /// Answers with a label's length and the label, which the program has no room for if
-    /// `label_count` is 0.
+    /// Answers with a label's length and the label. `label_count` is 0 if the program has no room
+    /// for a label.
     fn label(
         &mut self,
         size: i32,
@@ -418,7 +419,7 @@ impl Renderer {
         get(size, &mut length, to);
         let failed = self.failed();
         let end = room.iter().position(|b| *b == 0).unwrap_or(0);
-        // Without room nothing is written, not even the end mark.
+        // Without room, not even the NUL is written.
         let bytes = if size > 0 { &room[..=end] } else { &[] };
         reply.array(&[length], if failed { 0 } else { length_count });
         reply.array(bytes, if failed { 0 } else { label_count });

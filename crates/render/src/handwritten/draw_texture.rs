@@ -1,13 +1,13 @@
 //! GL_OES_draw_texture: rectangles whose corners are window coordinates.
 //!
-//! No viewport and no matrix moves them, so with offset tiling the corners themselves are moved.
-//! All commands are then the one for floats, which is what the others are defined by, because a
-//! moved corner need not fit into 16 bits.
+//! No viewport and no matrix affects these corners, so with offset tiling the corners themselves
+//! are moved. All commands are replaced by the one for floats, which defines the others, because a
+//! moved corner may not fit into 16 bits.
 
 use crate::renderer::Renderer;
 use mgn_wire::{Fault, Slice};
 
-/// What a fixed-point number of 1 is.
+/// The fixed-point representation of 1.
 const ONE: f32 = 65536.0;
 
 macro_rules! draws {
@@ -34,7 +34,7 @@ macro_rules! draws {
                 }
 
                 pub(crate) fn $array(&mut self, coords: Slice<'_, $type>) -> Result<(), Fault> {
-                    // The driver would read five numbers.
+                    // The driver would read five numbers, even if there are fewer.
                     match coords.to_vec()[..] {
                         [x, y, z, width, height] => self.$scalars(x, y, z, width, height),
                         _ => self.needs_context(),

@@ -6,16 +6,16 @@ use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Slice};
 use std::ffi::c_void;
 
-/// Where the arguments of draws lie in a buffer.
+/// Where a buffer holds the arguments of draws.
 #[derive(Clone, Copy)]
 struct Arguments {
     at: u64,
-    /// Bytes of one draw's.
+    /// Bytes of the arguments of one draw.
     each: i32,
     draws: i32,
-    /// From one draw's to the next; 0 if they follow each other.
+    /// Bytes from the arguments of one draw to those of the next; 0 if there is no gap.
     stride: i32,
-    /// Where the number of draws lies in another buffer.
+    /// The offset of the number of draws in the parameter buffer.
     count: Option<i64>,
 }
 
@@ -35,8 +35,8 @@ impl Arguments {
         }
     }
 
-    /// The error, if not all of them are in a buffer of `bytes`, and the number of draws in one of
-    /// `parameters`. Mesa's own sums of them overflow.
+    /// The error if the arguments do not lie in a buffer of `bytes` bytes, or the number of draws
+    /// does not lie in one of `parameters` bytes. Mesa's own sums overflow.
     fn error(&self, bytes: i64, parameters: i64) -> Option<u32> {
         let unaligned = |place: i128| place % 4 != 0;
         let (at, count) = (i128::from(self.at), self.count.map(i128::from));
@@ -69,13 +69,13 @@ enum Reads {
     Indices,
     Indirect,
     IndirectIndices,
-    /// Indirect, and the number of draws.
+    /// Indirect arguments, and the number of draws.
     IndirectCount,
     IndirectCountIndices,
 }
 
 impl Renderer {
-    /// Runs `draw` when everything it reads lies in buffer objects.
+    /// Runs `draw` if everything that it reads lies in buffer objects.
     fn draw_from_buffers(
         &mut self,
         reads: Reads,
@@ -115,7 +115,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Runs `draw` when its arguments lie in the buffers that are bound for them.
+    /// Runs `draw` if its arguments lie in the buffers that are bound for them.
     fn draw_indirectly(
         &mut self,
         reads: Reads,
@@ -126,7 +126,7 @@ impl Renderer {
         if self.is_in_primitive() {
             return Ok(());
         }
-        // Without a buffer the session ends below.
+        // If no buffer is bound, the session ends below.
         if let Some(bytes) = self.bytes_at(GL_DRAW_INDIRECT_BUFFER) {
             let parameters = arguments
                 .count
@@ -238,8 +238,8 @@ impl Renderer {
                 return Ok(());
             }
         }
-        // SAFETY: without a bound buffer the driver refuses this command, which never takes an
-        // address.
+        // SAFETY: the driver never takes the argument for an address: without a bound buffer it
+        // refuses the command.
         unsafe { (self.gl.glDispatchComputeIndirect)(indirect) };
         Ok(())
     }
@@ -247,10 +247,10 @@ impl Renderer {
 
 impl Renderer {
     /// Draws as many vertices as transform feedback has captured. The context is current, and
-    /// arrays that lie nowhere are hidden.
+    /// arrays without a buffer are hidden.
     ///
-    /// A list would draw what has been captured, and the arrays that there are, when it is called.
-    /// Nobody can check these now, so such a draw does not get into lists.
+    /// In a list, the draw would use the vertices captured and the arrays bound when the list is
+    /// called. These cannot be checked now, so such a draw is not compiled into lists.
     fn draw_captured(&mut self, draw: impl FnOnce(&Renderer)) -> Result<(), Fault> {
         if self.compiles() {
             self.set_error(GL_INVALID_OPERATION);
@@ -308,14 +308,15 @@ impl Renderer {
     }
 }
 
-/// Draws whose arguments are passed on as they are, an offset as the pointer that C declares.
+/// Draws whose arguments are passed on unchanged, except that an offset becomes the pointer that C
+/// declares.
 macro_rules! draws {
     ($($hand:ident = $gl:ident[$reads:ident $($span:expr)?]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
         impl Renderer {
             $(#[allow(clippy::too_many_arguments)]
             pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
-                // SAFETY: `draw_from_buffers` has seen that offsets are offsets into buffer
-                // objects, within which the driver keeps.
+                // SAFETY: `draw_from_buffers` has checked that offsets refer to buffer objects, and
+                // the driver checks their bounds.
                 self.draw_from_buffers(Reads::$reads, &[$($span)?], |r| unsafe { (r.gl.$gl)($($value),*) })
             })*
         }
@@ -349,13 +350,13 @@ draws! {
         (mode, count, type_, at(indices), instances, vertex, base);
 }
 
-/// Draws whose arguments lie in a buffer: in brackets the data that they read, and where.
+/// Draws whose arguments lie in a buffer. The data that they read and its location are in brackets.
 macro_rules! indirect_draws {
     ($($hand:ident = $gl:ident[$reads:ident $arguments:expr]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
-                // SAFETY: all arguments are in the buffers that are bound for them, or the driver
-                // is not asked.
+                // SAFETY: the command is executed only if all arguments lie in the buffers that are
+                // bound for them.
                 self.draw_indirectly(Reads::$reads, $arguments, |r| unsafe { (r.gl.$gl)($($value),*) })
             })*
         }

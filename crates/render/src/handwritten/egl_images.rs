@@ -1,18 +1,18 @@
-//! EGL images: made of one context's textures and renderbuffers, and used by others.
+//! EGL images, which are made from textures and renderbuffers of one context and used by others.
 
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{Fault, Reply, Slice};
 use std::ffi::c_void;
 
-/// The most images of a session; each holds memory that nothing else counts.
+/// The most images of a session. Each holds memory that no other limit counts.
 const MOST_IMAGES: usize = 1 << 16;
 
 const GL_RENDERBUFFER: u32 = 0x30B9;
 const GL_TEXTURE_LEVEL: i32 = 0x30BC;
 const GL_TEXTURE_2D: u32 = 0x30B1;
 const GL_CUBE_FACES: std::ops::RangeInclusive<u32> = 0x30B3..=0x30B8;
-/// More than any texture has.
+/// More levels than any texture has.
 const MOST_LEVELS: i32 = 32;
 const SUCCESS: u32 = 0x3000;
 const BAD_PARAMETER: u32 = 0x300C;
@@ -36,7 +36,7 @@ impl Renderer {
         if self.images.len() >= MOST_IMAGES {
             return Err(Fault::refused("more images than a program may have"));
         }
-        // Names are looked up where contexts keep them that are not current.
+        // After this, every context's names are in its own tables, where they are looked up.
         self.leave();
         let class = match target {
             GL_RENDERBUFFER => Class::Renderbuffer,
@@ -78,7 +78,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The driver's image; null, which it refuses, if there is none.
+    /// The driver's image of this name, or null, which the driver refuses.
     fn egl_image(&self, name: u32) -> *mut c_void {
         let found = self.images.get(&name);
         found.copied().unwrap_or(std::ptr::null_mut())
@@ -136,7 +136,7 @@ impl Renderer {
     }
 }
 
-/// A list of attributes with its end, wherever a driver looks for it.
+/// A list of attributes, with end marks wherever a driver may look for one.
 fn ended(attributes: Slice<'_, i32>) -> Vec<i32> {
     let mut list = attributes.to_vec();
     list.extend([0; 2]);

@@ -1,7 +1,7 @@
-//! Elements of arrays that drivers read on the processor: for glArrayElement, for draws that are
-//! compiled into display lists, and for what is selected or fed back. Mesa does not check the end
-//! of a buffer, so the renderer does. In the last case Mesa checks that, but not whether there is
-//! any storage.
+//! Array elements that drivers read on the CPU: for glArrayElement, for draws that are compiled
+//! into display lists, and in selection and feedback. Mesa does not check the end of a buffer, so
+//! the renderer does. In selection and feedback Mesa does check the end, but not whether the buffer
+//! has any storage.
 
 use super::arrays::{bits, in_unit, Source};
 use super::vertex_arrays::has_array;
@@ -15,14 +15,14 @@ use std::ffi::c_void;
 /// The elements that the enabled arrays have.
 #[derive(Default)]
 pub(crate) struct Elements {
-    /// All elements below this one lie in the buffers.
+    /// The buffers hold all elements below this one.
     end: i64,
-    /// The number with which glArrayElement restarts the primitive instead.
+    /// The element number at which glArrayElement restarts the primitive.
     restart: Option<i32>,
     /// Where the arrays lie.
     places: Vec<ArrayLayout>,
-    /// Whether the program has changed something since. If the driver has refused the primitive, it
-    /// accepts that.
+    /// Whether the program has since used a command that may change the elements. If the driver has
+    /// refused the primitive, it accepts such a command.
     may_have_changed: bool,
 }
 
@@ -40,16 +40,16 @@ struct ArrayLayout {
 /// The elements that one draw reads.
 #[derive(Clone, Copy)]
 pub(super) enum Span {
-    /// The first element, and how many.
+    /// The first element, and the number of elements.
     Elements(i32, i32),
-    /// Elements from the first to the last of these.
+    /// The first and the last element.
     Between(i64, i64),
-    /// The type and offset of indices, how many there are, and what is added to each.
+    /// The type and offset of the indices, their number, and what is added to each.
     Indices(u32, u64, i32, i32),
 }
 
-/// The least and the greatest of the indices that are not the restart index. If there are none,
-/// the first number is above the second.
+/// The least and the greatest index, without restart indices. If there are no others, the first
+/// number is above the second.
 pub(super) fn index_range(type_: u32, indices: &[u8], restart: Option<u32>) -> (i64, i64) {
     let size = draw_index_bytes(type_).unwrap_or(1);
     let numbers = indices.chunks_exact(size).map(|index| {
@@ -80,7 +80,8 @@ impl Elements {
 }
 
 impl Renderer {
-    /// Whether all that draws read lies in buffers, if the driver does not see to that itself.
+    /// Whether the buffers hold everything that a draw reads. Checks only what the driver does not
+    /// check itself.
     pub(super) fn may_draw(&mut self, spans: &[Span], reads_indices: bool) -> bool {
         if !self.compiles() {
             return self.arrays_have_storage(reads_indices);
@@ -93,7 +94,7 @@ impl Renderer {
             .all(|span| self.is_within(span, &elements, buffer))
     }
 
-    /// The same of a draw from the renderer's own arrays, some of which lie in buffers.
+    /// The same for a draw from the renderer's own arrays, some of which lie in buffers.
     pub(super) fn may_draw_own(&mut self, sources: &[Source], span: Span) -> bool {
         let in_buffers = sources.iter().filter(|source| source.buffer != 0);
         if !self.compiles() {
@@ -103,8 +104,9 @@ impl Renderer {
             }
             return self.renders() || self.have_storage(&buffers);
         }
-        // Lists take as many elements of all arrays, whatever their divisors, and more bytes of
-        // packed ones than these have. Memory ends where others would end.
+        // Mesa's lists copy the same number of elements from all arrays, whatever their divisors,
+        // and read more bytes of packed elements than these have. Arrays in memory end with the
+        // last element that an immediate draw would read.
         let is_short = |source: &Source| {
             let has = attrib_bytes(source.size as u32, source.type_);
             source.divisor != 0 || bytes_taken(source.type_, source.size) > has
@@ -166,7 +168,7 @@ impl Renderer {
         self.have_storage(&of_arrays) && self.have_storage(&[indices])
     }
 
-    /// Whether these buffers, of those that there are, have storage.
+    /// Whether those of these buffers that exist have storage.
     fn have_storage(&mut self, buffers: &[u32]) -> bool {
         buffers.iter().all(|buffer| {
             let had_storage = self.names.shared.deleted_buffers.get(buffer).copied();
@@ -213,7 +215,7 @@ impl Renderer {
         }
     }
 
-    /// A part of a buffer; none if it is not all there.
+    /// A copy of a part of a buffer; none if the buffer does not have all of it.
     pub(super) fn contents(&mut self, buffer: u32, offset: u64, bytes: i64) -> Option<Vec<u8>> {
         let all = ArrayLayout {
             buffer,
@@ -228,7 +230,7 @@ impl Renderer {
         }
         let mut contents = vec![0u8; usize::try_from(bytes).ok()?];
         let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
-        // SAFETY: the context is current; the driver keeps within the buffer, and there is room.
+        // SAFETY: the context is current; the driver checks the range, and there is room.
         unsafe {
             (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, buffer);
             let to = contents.as_mut_ptr().cast();
@@ -250,7 +252,7 @@ impl Renderer {
         if is_asked {
             self.note_elements();
         } else if is_doubted && self.may_be_read(i) {
-            // In a primitive, this question is an error, as the change was.
+            // Inside a primitive, the query raises an error, as the change did.
             if !self.has_no_primitive() {
                 return Ok(());
             }
@@ -268,8 +270,8 @@ impl Renderer {
         cx.is_some_and(|cx| cx.elements.may_be_read(element))
     }
 
-    /// Before a command that changes what was noted about elements, and that the driver accepts
-    /// only outside of primitives.
+    /// To be called before a command that may change the noted elements. The driver accepts such
+    /// commands only outside of primitives.
     pub(crate) fn elements_change(&mut self) {
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.elements.may_have_changed = true;
@@ -287,8 +289,8 @@ impl Renderer {
         others.any(|cx| cx.group == group && reads(cx))
     }
 
-    /// After a buffer has got smaller: other contexts read no more elements from it until they
-    /// begin another primitive.
+    /// To be called after a buffer has become smaller. Other contexts read no more elements from it
+    /// until they begin another primitive.
     pub(super) fn forget_elements_in(&mut self, buffer: u32) {
         let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
             return;
@@ -342,7 +344,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Notes which elements there are: between glBegin and glEnd the driver does not say.
+    /// Notes which elements there are, because the driver does not answer between glBegin and
+    /// glEnd.
     pub(crate) fn note_elements(&mut self) {
         self.confirm_arrays();
         let elements = self.elements();
@@ -382,7 +385,7 @@ impl Renderer {
         })
     }
 
-    /// The index, chosen by the program, that restarts a primitive, if one does.
+    /// The index that the program has chosen for restarting primitives, if restart is enabled.
     pub(super) fn restart(&self) -> Option<i32> {
         let has_restart = self.cx.as_deref().is_some_and(|cx| cx.has_restart);
         // SAFETY: the context is current and knows the capability.
@@ -390,9 +393,9 @@ impl Renderer {
         restarts.then(|| self.driver_integer(GL_PRIMITIVE_RESTART_INDEX))
     }
 
-    /// The first element of an array that is not in its buffer.
+    /// The first element of an array that lies beyond the end of its buffer.
     fn end_of(&self, place: &ArrayLayout) -> i64 {
-        // The name of a buffer that was deleted may be another's now.
+        // The name of a deleted buffer may now belong to another buffer.
         if self
             .names
             .shared
@@ -440,7 +443,7 @@ impl Renderer {
             let places: Vec<(u8, ArrayLayout)> = arrays.iter().map(place).collect();
             // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
-            // The name of a buffer that was deleted may be another's now.
+            // The name of a deleted buffer may now belong to another buffer.
             let deleted = &r.names.shared.deleted_buffers;
             let lies_in_one =
                 |place: &ArrayLayout| place.buffer != 0 && !deleted.contains_key(&place.buffer);
@@ -465,8 +468,8 @@ impl Renderer {
         if attribute >= attr::GENERIC {
             return self.generic_place(u32::from(attribute - attr::GENERIC));
         }
-        // The buffer, the pointer, its stride, the number of components, or where to ask for it,
-        // and the type.
+        // The buffer, the pointer, its stride, the number of components (or the pname to query it
+        // by), and the type.
         let (buffer, pointer, stride, size, type_) = match attribute {
             attr::POSITION => (
                 GL_VERTEX_ARRAY_BUFFER_BINDING,
@@ -597,7 +600,7 @@ impl Renderer {
         ArrayLayout {
             buffer,
             start: offset[0].saturating_add(within),
-            // A binding point's stride of 0 is one.
+            // In a binding point, a stride of 0 means 0.
             stride: stride[0].into(),
             size,
             type_,
@@ -606,7 +609,7 @@ impl Renderer {
 }
 
 impl ArrayLayout {
-    /// A pointer's stride of 0 stands for elements side by side.
+    /// In a pointer command, a stride of 0 means that elements follow each other without gaps.
     fn tight(self) -> ArrayLayout {
         let stride = match self.stride {
             0 => self.own_bytes().unwrap_or(-1),

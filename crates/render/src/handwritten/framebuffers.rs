@@ -1,4 +1,4 @@
-//! Framebuffer objects, and which buffers of the default framebuffer are drawn to and read.
+//! Framebuffer objects, and the draw and read buffers of the default framebuffer.
 
 use crate::generated::driver::Gl;
 use crate::names::Class;
@@ -102,26 +102,26 @@ impl Renderer {
         Ok(())
     }
 
-    /// Reads another buffer of the default framebuffer from now on.
+    /// Changes the read buffer of the default framebuffer.
     fn read_from(&mut self, buffer: u32) -> Result<(), Fault> {
         self.cx()?.read_buffer = buffer;
         self.need_fronts()?;
         self.bind_and_read()
     }
 
-    /// Makes the surfaces current that are drawn to and read now, and chooses the buffer that is
-    /// read.
+    /// Makes the present draw and read surfaces current, and chooses the read buffer.
     pub(crate) fn bind_and_read(&mut self) -> Result<(), Fault> {
         self.bind()?;
         self.choose_read_buffer();
         Ok(())
     }
 
-    /// Tells the driver which buffer the context reads, unless it knows. Mesa stores this choice
-    /// for each surface, and that of the draw buffer for the context. `false` if that is not
+    /// Tells the driver which buffer the context reads, unless the driver knows. Mesa stores the
+    /// read buffer for each surface, but the draw buffer for the context. `false` if that is not
     /// possible now.
     pub(crate) fn choose_read_buffer(&mut self) -> bool {
-        // The program's list must not contain a command of ours, and its primitives none of any.
+        // The program's list must not contain this command, and inside a primitive it would be an
+        // error.
         if self.compiles() || self.has_primitive() {
             return false;
         }
@@ -153,13 +153,14 @@ impl Renderer {
         true
     }
 
-    /// Whether a copy into a texture has no colours to copy. It is an error then; Mesa 22.3 takes
-    /// what lies in front of its list of buffers for a buffer, and crashes.
+    /// Whether a copy into a texture has no colours to copy; then raises the error. Mesa 22.3 would
+    /// read in front of its array of buffers, and crash.
     pub(crate) fn refuses_to_copy(&mut self, internal_format: u32) -> bool {
         !self.compiles() && self.refuses_colors(internal_format)
     }
 
-    /// Whether there are no colours to read. It is an error then; in OpenGL ES, Mesa 22.3 crashes.
+    /// Whether there are no colours to read; then raises the error. In OpenGL ES, Mesa 22.3 would
+    /// crash.
     pub(super) fn refuses_to_read(&self, format: u32) -> bool {
         let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
         is_es && self.refuses_colors(format)
@@ -177,13 +178,13 @@ impl Renderer {
         refuses
     }
 
-    /// Whether a command that chooses buffers is executed now, and not only when a list is called.
+    /// Whether a command that chooses buffers takes effect now, and not only when a list is called.
     fn takes_effect(&mut self) -> Result<bool, Fault> {
         self.names.shared.lists_switch_buffers |= self.compiles();
         Ok(!self.cx()?.only_compiles)
     }
 
-    /// Draws to another buffer of the default framebuffer from now on.
+    /// Changes the draw buffer of the default framebuffer.
     fn draw_to(&mut self, buffer: u32) -> Result<(), Fault> {
         let cx = self.cx()?;
         let old = std::mem::replace(&mut cx.draw_buffer, buffer);
@@ -200,10 +201,11 @@ impl Renderer {
         self.bind_and_read()
     }
 
-    /// Looks at what the driver draws to and reads now, after a command that may have changed it
-    /// behind our back.
+    /// Updates the notes about draw and read buffers, after a command that may have changed them
+    /// without our notice.
     pub(crate) fn draw_buffers_restored(&mut self) -> Result<(), Fault> {
-        // Between glBegin and glEnd the driver has refused the command, and answers no questions.
+        // Between glBegin and glEnd, the driver has refused the command, and does not answer
+        // queries.
         if self.has_primitive() {
             return Ok(());
         }
@@ -229,9 +231,9 @@ impl Renderer {
 
     pub(crate) fn handwritten_gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
-        // Mesa loses a current value that is set between an array draw and glPopAttrib unless it is
-        // asked for one. A program that used immediate mode does not get to see that, so
-        // neither may it here, where its primitives are drawn as arrays.
+        // Mesa loses a current value that is set between an array draw and glPopAttrib, unless a
+        // current value is queried in between. A program that uses immediate mode never notices
+        // this. Here its primitives are drawn as arrays, so the query is needed.
         let mut color = [0.0f32; 4];
         // SAFETY: the context is current; the colour has room for its four values.
         unsafe {
@@ -355,8 +357,8 @@ impl Renderer {
         })
     }
 
-    /// Answers with a parameter of a framebuffer, the default one's as a window's. `get` writes one
-    /// integer, and there is room for more.
+    /// Answers with a parameter of a framebuffer. The default framebuffer's are answered as for a
+    /// window. `get` writes one integer, and there is room for more.
     fn framebuffer_parameter(
         &mut self,
         is_default: bool,
@@ -412,12 +414,13 @@ impl Renderer {
         Ok(())
     }
 
-    /// Clears one buffer. Mesa's pbuffers have none that these commands would take for `GL_BACK`,
-    /// but one that they take for its left half.
+    /// Clears one buffer. With Mesa's pbuffers, these commands find no buffer if the draw buffer is
+    /// `GL_BACK`, but do if it is `GL_BACK_LEFT`.
     fn clear_buffer(&mut self, is_default: bool, clear: impl FnOnce(&Gl)) -> Result<(), Fault> {
         let cx = self.cx()?;
         let back = is_default && cx.draw_buffer == GL_BACK && cx.api.is_desktop();
-        // SAFETY: the context is current. No display list takes up commands by name.
+        // SAFETY: the context is current. Commands that name a framebuffer are not compiled into
+        // lists.
         let draw_to = |buffer| unsafe { (self.gl.glNamedFramebufferDrawBuffer)(0, buffer) };
         if back {
             draw_to(GL_BACK_LEFT);
@@ -429,9 +432,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Runs a command of the driver's; says whether it raised no error. The error, if any, is kept.
-    /// Between glBegin and glEnd the driver refuses such commands, and does not say so before
-    /// glEnd.
+    /// Runs a driver command. Returns whether it raised no error; an error is kept. Between glBegin
+    /// and glEnd the driver refuses such commands, but reports that only after glEnd.
     pub(super) fn without_error(&mut self, command: impl FnOnce(&Renderer)) -> bool {
         if self.has_primitive() {
             command(self);
@@ -448,7 +450,8 @@ impl Renderer {
     }
 }
 
-/// The buffers of a framebuffer by name. Those of the default framebuffer are chosen here, too.
+/// Commands for the buffers of a named framebuffer. Those of the default framebuffer are chosen by
+/// the renderer.
 macro_rules! named_buffers {
     ($($find:ident: $draw:ident $gl_draw:ident, $draw_many:ident $gl_draw_many:ident, $read:ident $gl_read:ident;)*) => {
         impl Renderer {
@@ -501,7 +504,7 @@ named_buffers! {
         handwritten_gl_framebuffer_read_buffer_ext glFramebufferReadBufferEXT;
 }
 
-/// Clears of one buffer, of the bound framebuffer or of one by name.
+/// Clears of one buffer, of the bound framebuffer or of a named one.
 macro_rules! clears {
     ($($hand:ident $gl:ident, $hand_named:ident $gl_named:ident: $ty:ty;)*) => {
         impl Renderer {
@@ -558,7 +561,7 @@ fn first(n: i32, buffers: &[u32]) -> u32 {
     first.copied().unwrap_or(GL_NONE)
 }
 
-/// The values, with zeros for those that are missing.
+/// The first four values, with zeros for missing ones.
 fn four<T: mgn_wire::Plain>(value: Slice<'_, T>) -> [T; 4] {
     let mut four = [T::default(); 4];
     for (to, from) in four.iter_mut().zip(value.to_vec()) {

@@ -1,4 +1,4 @@
-//! Generic array 0 in the client's memory, which the fixed function may take for positions.
+//! Generic array 0 in the client's memory, which the fixed function may use as positions.
 //!
 //! Mesa 25.0 crashes in such draws, for any program: `_mesa_get_derived_vao_masks` forgets that
 //! the array lies in memory where the fixed function hides generic arrays, and then reads from a
@@ -51,7 +51,7 @@ impl Renderer {
         let gl = &self.gl;
         self.error();
         // SAFETY: the context is current, one name is written, and `bytes` holds what is copied.
-        // The bytes before it in the buffer belong to elements that are not drawn.
+        // The bytes before it in the buffer belong to elements that the draw does not read.
         unsafe {
             (gl.glGenBuffers)(1, &mut buffer);
             (gl.glBindBuffer)(GL_ARRAY_BUFFER, buffer);

@@ -1,5 +1,5 @@
-//! Queries of state whose answer is not the driver's own: names, the default framebuffer, pixel
-//! store.
+//! Queries of state for which the driver's answer is replaced: names, the default framebuffer,
+//! pixel store.
 
 use crate::context::{Api, Context};
 use crate::names::Class;
@@ -57,8 +57,9 @@ const LIST_MAX: usize = 1 << 14;
 
 macro_rules! format_queries {
     ($($name:ident = $gl:ident: $type:ty, $fillings:expr;)*) => {$(
-        /// Answers with as many values as there are, which may be fewer than the program has room
-        /// for: what the driver leaves alone of two different fillings, it has not written.
+        /// Answers with the values that the driver has written, which may be fewer than the program
+        /// has room for. The query runs on two differently filled arrays, and elements that keep
+        /// both fillings were not written.
         pub(crate) fn $name(
             &mut self,
             target: u32,
@@ -70,7 +71,7 @@ macro_rules! format_queries {
         ) -> Result<(), Fault> {
             self.needs_context()?;
             if count < 0 {
-                // Mesa takes it as the length of a memset of its stack in the query of 64 bits.
+                // In the 64-bit query, Mesa uses the count as the length of a memset on its stack.
                 // SAFETY: the driver refuses the count, and writes nothing.
                 unsafe { (self.gl.glGetInternalformativ)(target, format, pname, count, [0; 1].as_mut_ptr()) };
                 reply.array::<$type>(&[], 0);
@@ -98,8 +99,8 @@ impl Renderer {
 
     /// State that the renderer knows better than the driver.
     fn known(&mut self, pname: u32) -> Option<i64> {
-        // Not before every get: giving boxes back makes the driver end what it has begun, which
-        // some states tell.
+        // The boxes are not restored before every query: that would make the driver finish what it
+        // has begun, which some queries reveal.
         let is_moved =
             self.is_offset && matches!(pname, GL_CURRENT_RASTER_POSITION | GL_PROJECTION_MATRIX);
         if is_moved || matches!(pname, GL_SCISSOR_BOX | GL_SCISSOR_TEST) {
@@ -205,7 +206,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
-            // No name is negative.
+            // Names are never negative.
             let fixed = i16::try_from(value).map_or(i32::MAX, |v| i32::from(v) << 16);
             reply.array(&[fixed], data_count);
             return Ok(());
@@ -238,9 +239,10 @@ impl Renderer {
     }
 }
 
-/// State that is not the driver's at all: what a pbuffer would answer otherwise than a window.
+/// State that the renderer keeps: the program's pixel store state, and state that a pbuffer would
+/// answer differently from a window.
 fn remembered(cx: &Context, pname: u32) -> Option<i64> {
-    // Which of the two names of inverted rows is known depends on the API.
+    // The pname for the reversed order of rows depends on the API.
     let other = if cx.api.is_desktop() {
         GL_PACK_REVERSE_ROW_ORDER_ANGLE
     } else {

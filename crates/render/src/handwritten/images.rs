@@ -71,7 +71,7 @@ impl Renderer {
             (r.gl.glTextureView)(driver, target, of, format, level, levels, layer, layers)
         });
         if done {
-            // No driver tells it.
+            // No driver reports which texture a view was made from.
             self.names.shared.views.insert(texture, of);
         }
         Ok(())
@@ -110,14 +110,14 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if width < 0 || height < 0 {
-            // Mesa's lists make a texture of it. This raises the same error at the same time: when
-            // a list is called, if one is being compiled.
+            // Mesa's lists make a texture of the bitmap. glLineWidth raises the same error at the
+            // same time: if a list is being compiled, when the list is called.
             // SAFETY: the context is current.
             unsafe { (self.gl.glLineWidth)(-1.0) };
             return Ok(());
         }
         if width.max(height) > HIGHEST_BITMAP {
-            // Mesa makes one of less height, and fills more.
+            // Mesa would make a bitmap of less height, and fill more than that.
             self.set_error(GL_OUT_OF_MEMORY);
             return Ok(());
         }

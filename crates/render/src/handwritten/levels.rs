@@ -1,4 +1,4 @@
-//! Images of textures on their way back to the client, in answers or into pixel buffer objects.
+//! Texture images that are sent to the client in answers, or written to pixel buffer objects.
 
 use super::readback::nothing;
 use crate::bounds::TOO_FAR;
@@ -9,7 +9,7 @@ use mgn_wire::sizes::image::tight_image_bytes;
 use mgn_wire::{gl::*, Fault, Reply, LONG_MAX};
 use std::ffi::c_void;
 
-/// How a command says which texture it is about. Names are the driver's.
+/// How a command identifies its texture. Names are the driver's.
 #[derive(Clone, Copy)]
 enum Of {
     Target(u32),
@@ -23,7 +23,7 @@ impl Of {
     fn parameter(self, gl: &Gl, level: i32, pname: u32) -> i32 {
         let mut values = [0; 4];
         let to = values.as_mut_ptr();
-        // One face is as large as the others.
+        // All faces have the same size.
         let face = |target| match target {
             GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
             target => target,
@@ -44,8 +44,8 @@ impl Of {
         values[0]
     }
 
-    /// The sides of the image of a level: a cube's has all faces, and the layers of an array of
-    /// rows are images.
+    /// The sides of a level's image in memory: a cube map has six faces as its depth, and each
+    /// layer of a 1D array is an image of its own.
     fn packed(self, [width, height, depth]: [i128; 3]) -> [i128; 3] {
         match self.target() {
             GL_TEXTURE_CUBE_MAP => [width, height, 6],
@@ -54,10 +54,10 @@ impl Of {
         }
     }
 
-    /// The target of the image: the cube's if it is all of its faces.
+    /// The target of the image: the cube map itself if the image has all its faces.
     fn target(self) -> u32 {
         match self {
-            // Mesa takes a face for all of them.
+            // Mesa takes a single face for all faces here.
             Of::UnitAndTarget(
                 _,
                 GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
@@ -74,14 +74,14 @@ impl Of {
 struct Wanted {
     of: Of,
     level: i32,
-    /// The extent of a part of the level.
+    /// The extent of a part of the level, if the command wants only a part.
     part: Option<[i32; 3]>,
     /// Format and type; none for compressed blocks.
     pixels: Option<(u32, u32)>,
-    /// Where in the pixel pack buffer it goes if there is one; none for commands that are not sent
-    /// then.
+    /// The offset in the pixel pack buffer, if one is bound; none for commands that the client does
+    /// not send in that case.
     offset: Option<u64>,
-    /// Whether the driver gets the size of the room.
+    /// Whether the command tells the driver how much room there is.
     bounded: bool,
 }
 
@@ -111,8 +111,8 @@ impl Wanted {
         }
     }
 
-    /// The extent and target of the level, and the bytes of the image if its size is known. Asking
-    /// about a bad target, level or kind of image is an error, as fetching it is.
+    /// The extent and target of the level, and the bytes of the image if its size is known. A bad
+    /// target, level or kind of image is an error here, as it is when the image is fetched.
     fn size(&self, gl: &Gl) -> ([i32; 4], Result<Option<usize>, u32>) {
         let target = self.of.target();
         let [width, height, depth] = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
@@ -128,7 +128,7 @@ impl Wanted {
             error => Err(error),
         };
         let size = match error() {
-            // There is nothing to write, and what is wrong with that the driver knows.
+            // Nothing is written. The driver decides whether this is an error.
             Ok(()) if [width, height, depth].contains(&0) => Ok(Some(0)),
             Ok(()) => {
                 let bytes = self.bytes(gl, level);
@@ -139,7 +139,7 @@ impl Wanted {
         (level, size)
     }
 
-    /// Bytes of the tight image in a level of this extent and target.
+    /// Bytes of the image without padding, for a level of this extent and target.
     fn bytes(&self, gl: &Gl, [width, height, depth, target]: [i32; 4]) -> Option<usize> {
         let [w, h, d] = self.part.unwrap_or([width, height, depth]);
         if let Some((format, type_)) = self.pixels {
@@ -183,9 +183,9 @@ impl Wanted {
 }
 
 impl Renderer {
-    /// Answers with the extent and target of the level and the tight image, or with nothing after
-    /// an error or if the image goes to the pack buffer. `fetch` is given as much room as it is
-    /// told.
+    /// Answers with the extent and target of the level and with the image, without padding. Answers
+    /// with nothing after an error, and if the image goes to the pack buffer. `fetch` gets the
+    /// number of bytes that there is room for.
     fn answer_level(
         &mut self,
         wanted: Wanted,
@@ -226,7 +226,7 @@ impl Renderer {
         let bytes = match size {
             Ok(Some(bytes)) if bytes > LONG_MAX => Err(GL_OUT_OF_MEMORY),
             Ok(Some(bytes)) => Ok(bytes),
-            // Without room the driver finds what is wrong.
+            // With no room, the driver writes nothing and raises the right error.
             _ if wanted.bounded => Ok(0),
             Ok(None) => Err(GL_INVALID_ENUM),
             Err(error) => Err(error),
@@ -254,8 +254,9 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether the driver keeps within the pack buffer. Mesa adds the size of compressed blocks to
-    /// the offset before it compares, and multiplies parts of that size as 32 bits.
+    /// Whether the driver is sure to write compressed blocks only inside the pack buffer; raises an
+    /// error if not. Mesa's own check can overflow: it adds the blocks' size to the offset before
+    /// it compares, and multiplies parts of that size in 32 bits.
     fn may_pack_blocks(&mut self, of: Of, level: i32, offset: u64) -> bool {
         let Some([width, height, depth]) = self.level_to_pack(of, level) else {
             return false;
@@ -291,8 +292,8 @@ impl Renderer {
         may
     }
 
-    /// The extent of a level; none, and an error, if there is no such texture or level, which Mesa
-    /// does not notice in all commands.
+    /// The extent of a level. If there is no such texture or level, none and an error, because Mesa
+    /// does not check this in all commands.
     fn level_to_pack(&mut self, of: Of, level: i32) -> Option<[i128; 3]> {
         let (sides, error) = self.unheard(|r| {
             r.error();
@@ -308,7 +309,7 @@ impl Renderer {
         Some(sides)
     }
 
-    /// Calls a command of the active texture unit for another one.
+    /// Runs a command for the active texture unit with another unit active.
     pub(crate) fn on_unit(&self, unit: u32, command: impl FnOnce(&Gl)) {
         let units = self.driver_integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
         if unit.wrapping_sub(GL_TEXTURE0) >= units as u32 {
@@ -318,7 +319,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe {
             if compiles {
-                // Which unit is active when the list is called is not known yet.
+                // In a list, the unit that will be active when the list is called is unknown.
                 (self.gl.glPushAttrib)(GL_TEXTURE_BIT);
                 (self.gl.glActiveTexture)(unit);
                 command(&self.gl);
@@ -332,9 +333,9 @@ impl Renderer {
         }
     }
 
-    /// For a missing texture, or a level beyond GL_TEXTURE_MAX_LEVEL, Mesa raises the error, and
-    /// then still accesses the texture. That parameter may be larger than the number of levels that
-    /// Mesa has room for.
+    /// If the texture is missing, or the level is beyond GL_TEXTURE_MAX_LEVEL, Mesa raises the
+    /// error and still accesses the texture. GL_TEXTURE_MAX_LEVEL may be larger than the number of
+    /// levels that Mesa has room for.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn handwritten_gl_invalidate_tex_sub_image(
         &mut self,
@@ -354,7 +355,7 @@ impl Renderer {
             let largest = self.driver_integer(GL_MAX_TEXTURE_SIZE).max(1);
             let has_level = (0..=largest.ilog2() as i32).contains(&level);
             let is_texture = (self.gl.glIsTexture)(texture) != 0;
-            // A driver that has no such command leaves it as it is.
+            // A driver without this command leaves the value unchanged.
             let mut last = i32::MAX;
             if is_texture {
                 (self.gl.glGetTextureParameteriv)(texture, GL_TEXTURE_MAX_LEVEL, &mut last);
@@ -378,7 +379,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         let wanted = Wanted::all(Of::Target(target), level, Some((format, type_)));
-        // Not glGetnTexImage, whose name would be in the driver's messages.
+        // Not glGetnTexImage, because the driver's messages would mention that name.
         self.answer_level(wanted, reply, |gl, _, to| {
             // SAFETY: there is room for the tight image, and the driver packs tightly.
             unsafe { (gl.glGetTexImage)(target, level, format, type_, to) };

@@ -1,6 +1,6 @@
-//! Images that Mesa reads from the bound pixel buffer without checking its end: those that it
-//! copies to display lists, and compressed ones. The renderer checks it, or reads the buffer
-//! itself.
+//! Images that Mesa reads from the bound pixel buffer without checking the buffer's end: images
+//! that it copies to display lists, and compressed ones. The renderer checks the end, or reads the
+//! buffer itself.
 
 use super::pixel_store::PixelStore;
 use crate::bounds::TOO_FAR;
@@ -9,12 +9,12 @@ use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Data, Fault};
 use std::rc::Rc;
 
-/// An image for the driver, which it may read as long as this lives.
+/// An image for the driver, which may read it as long as this lives.
 pub(crate) struct Image {
     at: *const u8,
     /// The memory at `at`, unless it is part of a message.
     _copy: Vec<u8>,
-    /// The buffer that was bound for unpacking, and is again afterwards.
+    /// The buffer that was bound for unpacking, and is bound again afterwards.
     unbound: Option<(Rc<Gl>, u32)>,
 }
 
@@ -33,26 +33,26 @@ impl Drop for Image {
     }
 }
 
-/// How compressed blocks lie in a buffer: a run of bytes per row of blocks.
+/// The layout of compressed blocks in a buffer: one run of bytes for each row of blocks.
 #[derive(Debug, PartialEq)]
 struct Blocks {
-    /// From the image's place in the buffer to the first row.
+    /// Bytes from the image's start in the buffer to the first row.
     skipped: i128,
     /// Bytes of a row.
     row: i128,
-    /// From one row to the next.
+    /// Bytes from one row to the next.
     stride: i128,
-    /// From one layer to the next, in rows.
+    /// Rows from one layer to the next.
     layer: i128,
-    /// Rows and layers.
+    /// The number of rows in a layer, and the number of layers.
     rows: i128,
     layers: i128,
 }
 
 impl Blocks {
-    /// The program's layout of an image with these sides: one, two or three, as the command has
-    /// dimensions. None if the program has set no such layout; an error if blocks are skipped in
-    /// part.
+    /// The program's layout of an image with these sides: one, two or three, like the command's
+    /// dimensions. None if the program has not set such a layout; an error if the layout skips
+    /// fractions of blocks.
     fn of(store: &PixelStore, sides: &[i32]) -> Result<Option<Blocks>, ()> {
         let block = store.number(GL_UNPACK_COMPRESSED_BLOCK_SIZE);
         let names = [
@@ -68,7 +68,8 @@ impl Blocks {
             ],
             [GL_UNPACK_COMPRESSED_BLOCK_DEPTH, GL_UNPACK_SKIP_IMAGES, 0],
         ];
-        // In each direction: blocks, skipped ones, and ones from one row or layer to the next.
+        // For each direction: the number of blocks, the skipped blocks, and the blocks from one row
+        // or layer to the next.
         let mut counts = [(1, 0, 1); 3];
         for ((names, side), counts) in names.iter().zip(sides).zip(&mut counts) {
             let [per_block, skipped, length] = names.map(|pname| store.number(pname));
@@ -96,21 +97,22 @@ impl Blocks {
         }))
     }
 
-    /// Bytes of the tight image.
+    /// Bytes of the image without padding.
     fn bytes(&self) -> i128 {
         self.row * self.rows * self.layers
     }
 
-    /// From the first row to the end of the last.
+    /// Bytes from the start of the first row to the end of the last.
     fn reach(&self) -> i128 {
         ((self.layers - 1) * self.layer + self.rows - 1) * self.stride + self.row
     }
 }
 
 impl Renderer {
-    /// As `image`, for one that display lists copy from an address, in Mesa also while a buffer is
-    /// bound. While a list is compiled, the part of the buffer is read first, and the driver gets
-    /// that. None if the buffer does not have all of it: an error, and there is nothing to do.
+    /// The same as `image`, for commands whose images display lists copy from an address; Mesa does
+    /// so even while a buffer is bound. While a list is compiled, the renderer reads the part of
+    /// the buffer first and passes the copy to the driver. None if the image does not lie inside
+    /// the buffer: an error was raised, and nothing remains to be done.
     pub(crate) fn listed_image(
         &mut self,
         data: Data<'_>,
@@ -122,8 +124,8 @@ impl Renderer {
         }
     }
 
-    /// The same for compressed blocks. From a buffer, Mesa reads them outside of it if the program
-    /// lays them out, or if the offset is negative.
+    /// The same for compressed blocks. Mesa reads outside of the buffer if the program has set a
+    /// block layout, or if the offset is negative.
     pub(crate) fn block_image(
         &mut self,
         data: Data<'_>,
@@ -172,7 +174,7 @@ impl Renderer {
         Ok(Some(image))
     }
 
-    /// A bitmap, which display lists take in the same way.
+    /// The same for a bitmap, which display lists copy in the same way.
     pub(crate) fn bitmap_image(
         &mut self,
         data: Data<'_>,
@@ -212,7 +214,7 @@ impl Renderer {
         }))
     }
 
-    /// Where in the bound buffer an image is, if one is bound.
+    /// The offset of an image in the bound buffer, if one is bound.
     fn place_in_buffer(&self, data: &Data<'_>) -> Option<u64> {
         let offset = match data {
             Data::Offset(offset) => *offset,
@@ -223,8 +225,9 @@ impl Renderer {
             .then_some(offset)
     }
 
-    /// A copy of a part of the bound buffer, which is not bound while the copy lives: the driver
-    /// would take the address for an offset. It is read as tight, or in the program's layout.
+    /// A copy of a part of the bound buffer. The buffer is unbound while the copy lives, because
+    /// the driver would take the address for an offset. The copy is read without padding, or in the
+    /// program's layout.
     fn image_from_buffer(
         &mut self,
         offset: u64,
@@ -250,7 +253,7 @@ impl Renderer {
         Ok(Some(image))
     }
 
-    /// Whether the program has chosen a layout of compressed blocks.
+    /// Whether the program has set a layout of compressed blocks.
     fn has_block_layout(&self) -> bool {
         let cx = self.cx.as_deref();
         cx.is_some_and(|cx| cx.pixel_store.number(GL_UNPACK_COMPRESSED_BLOCK_SIZE) != 0)

@@ -9,8 +9,8 @@ use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
 use mgn_wire::{Data, Fault, Plain, Reply, Slice};
 
-/// The most display lists that one command may generate or delete: each takes memory and time in
-/// the driver.
+/// The most display lists that one command may generate or delete, because each takes memory and
+/// time in the driver.
 const MOST_LISTS: i32 = 1 << 20;
 /// More than the highest order of any driver's evaluators.
 const MOST_ORDER: i32 = 64;
@@ -24,8 +24,8 @@ impl Renderer {
         range: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        // The driver walks the whole range, however few lists there are; deleting in steps lets
-        // others see that there is progress.
+        // The driver walks the whole range, even if it contains few lists. Deleting in steps shows
+        // others that there is progress.
         let mut left = range;
         let mut first = list;
         while left > MOST_LISTS {
@@ -47,7 +47,7 @@ impl Renderer {
 
     pub(crate) fn handwritten_gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        // With offsets it is called when it is complete.
+        // With offset tiling, the list is only compiled now, and called when it is complete.
         let executes = mode == GL_COMPILE_AND_EXECUTE && self.is_offset;
         let mode = match executes {
             true => GL_COMPILE,
@@ -73,7 +73,7 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndList)() };
-        // Commands that were executed while it was compiled may have begun a primitive.
+        // Commands that were executed while the list was compiled may have begun a primitive.
         self.may_have_begun();
         let cx = self.cx()?;
         cx.only_compiles = false;
@@ -101,8 +101,8 @@ impl Renderer {
         let is_current = self.enter(id).is_ok();
         let cx = self.cx.as_deref_mut();
         if is_current && cx.is_some_and(|cx| cx.compiling.take().is_some()) {
-            // SAFETY: the context is current. Without a primitive the first command is an error in
-            // the list.
+            // SAFETY: the context is current. If no primitive is open, glEnd is an error in the
+            // list.
             unsafe {
                 (self.gl.glEnd)();
                 (self.gl.glEndList)();
@@ -120,8 +120,8 @@ impl Renderer {
         self.lists_called()
     }
 
-    /// After commands of a list, which may have begun a primitive. The arrays have not been checked
-    /// before it, so no element may be read in it.
+    /// To be called after commands of a list, which may have begun a primitive. The arrays were not
+    /// checked before this primitive, so glArrayElement must not read any element in it.
     fn may_have_begun(&mut self) {
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.may_be_inside = true;
@@ -129,7 +129,8 @@ impl Renderer {
         }
     }
 
-    /// Lists may have changed what is drawn to and read, and may have begun a primitive.
+    /// To be called after lists, which may have changed the draw and read buffers, and may have
+    /// begun a primitive.
     fn lists_called(&mut self) -> Result<(), Fault> {
         self.may_have_begun();
         let divide = self.names.shared.lists_divide;
@@ -170,7 +171,7 @@ impl Renderer {
     /// Calls lists, or has the list that is being compiled call them.
     fn call(&mut self, step: Step) -> Result<(), Fault> {
         match step {
-            // The driver calls a list that it has whole, or compiles the call of it.
+            // The driver has the whole list. It calls it, or compiles the call.
             Step::Call(list) if !self.has_split_lists() => {
                 self.unpack_lists()?;
                 // SAFETY: the context is current.
@@ -182,7 +183,7 @@ impl Renderer {
         }
     }
 
-    /// The values of a pixel map for the driver; none if the command is done.
+    /// The values of a pixel map for the driver; none if nothing remains to be done.
     fn pixel_map<T: Plain>(
         &mut self,
         map: u32,
@@ -193,8 +194,8 @@ impl Renderer {
         let is_table =
             |r: &Renderer| (1..=r.driver_integer(GL_MAX_PIXEL_MAP_TABLE)).contains(&size);
         if self.compiles() && !is_table(self) {
-            // Mesa's lists copy any number of values to a table of that length. An empty map is the
-            // same error when the list is called.
+            // Mesa's lists copy any number of values to a table of GL_MAX_PIXEL_MAP_TABLE values.
+            // An empty map raises the same error when the list is called.
             // SAFETY: no value is read.
             unsafe { (self.gl.glPixelMapfv)(map, 0, [0.0].as_ptr()) };
             return Ok(None);
@@ -203,7 +204,7 @@ impl Renderer {
             .unwrap_or(0)
             .saturating_mul(size_of::<T>());
         let values = self.listed_image(values, bytes)?;
-        // Mesa's lists read there, too.
+        // Mesa's lists read from a null pointer, too.
         let is_missing = |values: &Image| self.compiles() && values.cast::<T>().is_null();
         Ok(values.filter(|values| !is_missing(values)))
     }
@@ -215,8 +216,8 @@ impl Renderer {
         values: Data<'_>,
     ) -> Result<(), Fault> {
         if let Some(values) = self.pixel_map::<f32>(map, size, values)? {
-            // SAFETY: `values` is an offset into the bound buffer, and no list is compiled, or it
-            // holds `size` values, or there are none, and no list is compiled.
+            // SAFETY: `values` holds `size` values; or no list is compiled, and it is an offset
+            // into the bound buffer, or there are no values.
             unsafe { (self.gl.glPixelMapfv)(map, size, values.cast()) };
         }
         Ok(())
@@ -293,7 +294,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// How many values a pixel map has; 0 if there is none of that name.
+    /// How many values a pixel map has; 0 if there is no such map.
     fn pixel_map_size(&self, map: u32) -> u32 {
         pixel_map_counted_by(map).map_or(0, |pname| self.driver_integer(pname).max(0) as u32)
     }
@@ -309,7 +310,7 @@ fn are_points<T: Plain>(
     v: (i32, i32),
     points: &[T],
 ) -> Result<bool, Fault> {
-    // The driver refuses what is no evaluator, and reads nothing.
+    // For other targets, the driver raises an error and reads nothing.
     let Some(components) = map_components(target) else {
         return Ok(true);
     };

@@ -1,5 +1,5 @@
-//! Commands that are not passed to the driver as they are: their arguments are checked or
-//! translated, or they touch what the renderer keeps track of.
+//! Commands that are not passed to the driver unchanged: their arguments are checked or translated,
+//! or they affect state that the renderer tracks.
 
 pub(crate) mod accumulation;
 pub(crate) mod arrays;

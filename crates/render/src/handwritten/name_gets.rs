@@ -1,11 +1,11 @@
-//! Queries by index, of pipelines, queries, assembly programs and textures, some of which answer
-//! with the name of an object.
+//! Queries by index, and queries of pipelines, queries, assembly programs and textures. Some of
+//! them answer with the name of an object.
 
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
 use mgn_wire::{gl::*, Fault, Reply};
 
-/// Which names the value of a pname is one of.
+/// The class of names that the value of a pname belongs to, if it is a name.
 fn class(pname: u32) -> Option<Class> {
     Some(match pname {
         GL_ATOMIC_COUNTER_BUFFER_BINDING
@@ -41,7 +41,7 @@ fn class(pname: u32) -> Option<Class> {
 }
 
 impl Renderer {
-    /// The client's form of an answer: names are its own.
+    /// The answer for the client, with the client's names.
     fn translated<T: Copy>(
         &self,
         pname: u32,

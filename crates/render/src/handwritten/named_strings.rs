@@ -6,8 +6,8 @@ use crate::renderer::Renderer;
 use mgn_wire::gl::GL_NAMED_STRING_LENGTH_ARB;
 use mgn_wire::{Fault, Reply, Slice};
 
-/// A string's bytes and how many they are, as the driver takes them. There is a NUL behind, in case
-/// that one looks for it.
+/// A string's bytes and their number, as the driver takes them. A NUL follows, in case the driver
+/// looks for one.
 struct Text(Vec<u8>, i32);
 
 impl Text {
@@ -61,8 +61,8 @@ impl Renderer {
         let shader = self.object(Class::Program, shader);
         let paths = strings(&paths.to_vec(), count)?;
         let pointers: Vec<*const u8> = paths.iter().map(|p| p.as_ptr().cast()).collect();
-        // SAFETY: there is that number of strings, each ending with NUL. For drivers, a negative
-        // number of them is a large one.
+        // SAFETY: there is that number of strings, each ending with NUL. Drivers take a negative
+        // number of strings for a large one.
         unsafe {
             (self.gl.glCompileShaderIncludeARB)(
                 shader,
@@ -99,7 +99,7 @@ impl Renderer {
         self.needs_context()?;
         let name = Text::new(name)?;
         self.error();
-        // Drivers do not keep to sizes below 1, so they are told that there is room for all of it.
+        // Drivers do not respect sizes below 1, so they get room for the whole string.
         let mut room = 0;
         // SAFETY: as above; one value is written.
         unsafe {

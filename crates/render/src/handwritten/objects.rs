@@ -5,11 +5,12 @@ use crate::names::{Class, Sync, OBJECTS_MAX};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 
-/// Names that the renderer chooses for a client that could not: above all that clients choose.
+/// The first name that the renderer chooses if the client could not. Clients choose only lower
+/// names.
 const FIRST_OF_OURS: u32 = 0x7000_0000;
 
 impl Renderer {
-    /// Lets the driver generate names; zeros if it does not.
+    /// Makes the driver generate names; zeros if it does not.
     pub(crate) fn generate(&self, class: Class, names: &mut [u32]) {
         let gl = &self.gl;
         let generate = match class {
@@ -34,7 +35,8 @@ impl Renderer {
         self.make_as(class, names, |r, drivers| r.generate(class, drivers))
     }
 
-    /// Lets the driver make as many names as the client chose, and maps them.
+    /// Makes the driver create as many objects as the client has chosen names for, and maps the
+    /// names.
     fn make_as(
         &mut self,
         class: Class,
@@ -45,7 +47,7 @@ impl Renderer {
         self.make_each(class, &names.to_vec(), make)
     }
 
-    /// Lets the driver generate a name for each of the client's.
+    /// Makes the driver generate a name for each of the client's.
     pub(super) fn generate_each(&mut self, class: Class, names: &[u32]) -> Result<(), Fault> {
         self.make_each(class, names, |r, drivers| r.generate(class, drivers))
     }
@@ -59,8 +61,7 @@ impl Renderer {
         let mut drivers = vec![0; names.len()];
         make(self, &mut drivers);
         for (&name, driver) in names.iter().zip(drivers) {
-            // A name that is in use already, because a program used it before it generated it,
-            // keeps its object.
+            // If a program has used a name before it generated it, the name keeps its object.
             if name == 0 || driver == 0 || self.names.table(class).get(name).is_some() {
                 continue;
             }
@@ -143,7 +144,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Feedback objects that are active cannot be deleted, and keep their names.
+    /// Active transform feedback objects cannot be deleted, and keep their names.
     fn keep_active(&mut self, names: &[u32], drivers: &[u32]) {
         // SAFETY: the context is current.
         let is_there = |gl: &Gl, driver| unsafe { (gl.glIsTransformFeedback)(driver) } != 0;
@@ -157,7 +158,7 @@ impl Renderer {
         }
     }
 
-    /// The name of a driver's object for a client that did not choose it.
+    /// The client's name of a driver's object whose name the client did not choose.
     pub(crate) fn told(&mut self, class: Class, driver: u32) -> Result<u32, Fault> {
         if driver == 0 {
             return Ok(0);
@@ -345,7 +346,7 @@ created! {
     TransformFeedback: handwritten_gl_create_transform_feedbacks = glCreateTransformFeedbacks;
 }
 
-/// Older forms, which the registry does not know to be the same.
+/// Older commands, which the registry does not list as aliases.
 macro_rules! older_names {
     ($($class:ident: $generate:ident, $delete:ident;)*) => {
         impl Renderer {

@@ -1,14 +1,14 @@
-//! Pixel store state: the program's, and the driver's at the moment.
+//! Pixel store state: the program's values, and the driver's current values.
 //!
-//! Images in the stream are tight, and the driver must know that when it reads them. Images in
-//! pixel buffer objects are laid out as the program says. So the driver's state is for one of
-//! these, and changes only when the other kind comes.
+//! Images in the stream have no padding, and the driver must know that when it reads them. Images
+//! in pixel buffer objects have the layout that the program has set. So the driver's state is for
+//! one of the two kinds, and changes only when an image of the other kind comes.
 
 use crate::context::Context;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Data, Fault};
 
-/// Parameters of unpacking, with the tight value of each.
+/// Unpack parameters, with the value of each for images without padding.
 const UNPACK: [(u32, i32); 12] = [
     (GL_UNPACK_ALIGNMENT, 1),
     (GL_UNPACK_ROW_LENGTH, 0),
@@ -24,7 +24,7 @@ const UNPACK: [(u32, i32); 12] = [
     (GL_UNPACK_COMPRESSED_BLOCK_SIZE, 0),
 ];
 
-/// Parameters of packing, with the tight value of each.
+/// Pack parameters, with the value of each for images without padding.
 const PACK: [(u32, i32); 14] = [
     (GL_PACK_ALIGNMENT, 1),
     (GL_PACK_ROW_LENGTH, 0),
@@ -78,8 +78,8 @@ impl<const N: usize> Side<N> {
         self.table.iter().position(|(p, _)| *p == pname)
     }
 
-    /// Calls `set` for each parameter that the driver must change. It returns the driver's value
-    /// afterwards. False if that is another value.
+    /// Calls `set` for each parameter that the driver must change. `set` returns the driver's value
+    /// afterwards. Returns false if that is not the wanted value.
     fn switch(&mut self, tight: bool, mut set: impl FnMut(u32, i32) -> Option<i32>) -> bool {
         let mut taken = true;
         for (i, &(pname, tight_value)) in self.table.iter().enumerate() {
@@ -130,7 +130,7 @@ impl PixelStore {
         of(&self.unpack).chain(of(&self.pack)).collect()
     }
 
-    /// The driver's values, as far as they were set.
+    /// The driver's values that were set.
     pub fn noted(&self) -> impl Iterator<Item = (u32, i32)> + '_ {
         fn of<const N: usize>(side: &Side<N>) -> impl Iterator<Item = (u32, i32)> + '_ {
             let values = side.table.iter().zip(side.driver);
@@ -145,7 +145,7 @@ impl PixelStore {
         size.is_some_and(|i| self.unpack.driver[i] != 0)
     }
 
-    /// A parameter as the program has set it, where it counts something.
+    /// The program's value of a parameter that counts something.
     pub fn number(&self, pname: u32) -> i128 {
         self.value(pname).unwrap_or(0).into()
     }
@@ -170,7 +170,8 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glPixelStorei)(pname, param) };
         if !self.failed() {
-            // Never what the client says: images are read and written by these numbers.
+            // Only values that the driver confirms are noted, not the client's, because images are
+            // read and written by them.
             if let (Some(value), Some(cx)) = (self.asked(pname), self.cx.as_deref_mut()) {
                 cx.pixel_store.note(pname, value);
             }
@@ -186,8 +187,9 @@ impl Renderer {
         self.handwritten_gl_pixel_storei(pname, param.round() as i32)
     }
 
-    /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel
-    /// buffer object. Fails if the driver does not take the parameters: it would read elsewhere.
+    /// Prepares the driver for reading images of the stream (`tight`) or images in the bound pixel
+    /// buffer object. Fails if the driver does not accept the parameters, because it would read
+    /// elsewhere.
     pub(crate) fn unpack(&mut self, tight: bool) -> Result<(), Fault> {
         if !tight {
             has_short_rows(self.pixel_store_number(GL_UNPACK_ROW_LENGTH))?;
@@ -195,8 +197,9 @@ impl Renderer {
         self.lay_out(|store, set| store.unpack.switch(tight, set))
     }
 
-    /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer
-    /// object. Fails if the driver does not take the parameters: it would write elsewhere.
+    /// Prepares the driver for writing images to answers (`tight`) or to the bound pixel buffer
+    /// object. Fails if the driver does not accept the parameters, because it would write
+    /// elsewhere.
     pub(crate) fn pack(&mut self, tight: bool) -> Result<(), Fault> {
         if !tight {
             has_short_rows(self.pixel_store_number(GL_PACK_ROW_LENGTH))?;
@@ -209,7 +212,7 @@ impl Renderer {
         cx.map_or(0, |cx| cx.pixel_store.number(pname))
     }
 
-    /// Whether rows of images for the program go from bottom to top.
+    /// Whether the rows of images that the program reads go from bottom to top.
     pub(super) fn packs_upwards(&self) -> bool {
         [GL_PACK_INVERT_MESA, GL_PACK_REVERSE_ROW_ORDER_ANGLE]
             .iter()
@@ -235,23 +238,23 @@ impl Renderer {
         }
     }
 
-    /// Sets a parameter that the driver has accepted before, or the default of one that it has, and
-    /// says what the driver has then.
+    /// Sets a parameter to a value that the driver has accepted before, or to the default of a
+    /// parameter that it has. Returns the driver's value afterwards.
     fn store(&self, pname: u32, value: i32) -> Option<i32> {
         // SAFETY: the context is current.
         unsafe { (self.gl.glPixelStorei)(pname, value) };
         self.asked(pname)
     }
 
-    /// Prepares the driver for an image, and gives the address or offset that it takes: null for no
-    /// image or one of unknown size, which the driver then refuses.
+    /// Prepares the driver for an image. Returns the address or offset for the command: null if
+    /// there is no image, or one of unknown size, which the driver refuses.
     pub(crate) fn image(
         &mut self,
         data: Data<'_>,
         bytes: Option<usize>,
     ) -> Result<*const u8, Fault> {
         if self.is_in_primitive() {
-            // Nothing is read of it.
+            // The driver reads nothing of this image.
             return Ok(std::ptr::null());
         }
         let has_buffer = self.pixel_buffer(GL_PIXEL_UNPACK_BUFFER_BINDING);
@@ -272,14 +275,15 @@ impl Renderer {
         }
     }
 
-    /// Prepares the driver for display lists, whose images are tight: Mesa reads compressed ones in
-    /// the layout of blocks that it has when a list is called.
+    /// Prepares the driver for display lists, whose images have no padding. Mesa reads compressed
+    /// images in lists with the block layout that is set when a list is called.
     pub(crate) fn unpack_lists(&mut self) -> Result<(), Fault> {
         let lays_out = |cx: &Context| cx.pixel_store.lays_out_blocks();
         if !self.cx.as_deref().is_some_and(lays_out) {
             return Ok(());
         }
-        // The driver takes no layout between glBegin and glEnd, but the list may end the primitive.
+        // Between glBegin and glEnd the driver accepts no layout, but the list may end the
+        // primitive.
         match self.has_no_primitive() {
             true => self.unpack(true),
             false => Err(Fault::refused(

@@ -1,4 +1,4 @@
-//! Images on their way back to the client, in answers or into pixel buffer objects.
+//! Images that are sent to the client in answers, or written to pixel buffer objects.
 
 use super::pixel_store::has_short_rows;
 use crate::names::Class;
@@ -37,8 +37,8 @@ impl Renderer {
         self.return_lent()
     }
 
-    /// Reads a tight image of `bytes` bytes, for which the driver has been prepared. Where drivers
-    /// can be told how much room there is, they are.
+    /// Reads an image of `bytes` bytes without padding; the driver has been prepared. Drivers are
+    /// told how much room there is, if they have a command for that.
     ///
     /// # Safety
     /// There is room for the image.
@@ -63,7 +63,8 @@ impl Renderer {
         }
     }
 
-    /// Reads parts, each five numbers of which the last four are a rectangle, one after the other.
+    /// Reads parts one after the other. Each part is five numbers, of which the last four are a
+    /// rectangle.
     pub(crate) fn read_parts<'a>(
         &mut self,
         format: u32,
@@ -85,7 +86,7 @@ impl Renderer {
                 .and_then(|(sum, more)| sum.checked_add(more));
         }
         if sized.is_empty() {
-            // Arguments that are wrong are wrong for all.
+            // If the arguments are wrong, they are wrong for all parts.
             sized.push((&[0; 5], 0));
             total = tight_image_bytes(0, 0, 1, format, type_);
         }
@@ -260,8 +261,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Answers with an image of `bytes` bytes; with nothing after an error or if the size is
-    /// unknown.
+    /// Answers with an image of `bytes` bytes. Answers with nothing after an error, or if the size
+    /// is unknown.
     fn answer_image(
         &mut self,
         bytes: Option<usize>,
@@ -304,9 +305,9 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether an image from `offset` on in the pack buffer, `sides` wide, high and deep, lies in
-    /// the buffer if its rows go from bottom to top. In this case Mesa only checks where the first
-    /// row begins and where the last one ends. Otherwise an error is raised.
+    /// If rows go from bottom to top, checks whether an image in the pack buffer lies inside it;
+    /// raises an error if not. The image begins at `offset` and is `sides` wide, high and deep. In
+    /// this case Mesa only checks where the first row begins and where the last one ends.
     pub(super) fn may_pack_upwards(
         &mut self,
         offset: u64,
@@ -348,7 +349,8 @@ impl Renderer {
         may
     }
 
-    /// Raises an error if rows go from bottom to top, for what the driver may then write anywhere.
+    /// Raises an error if rows go from bottom to top, for commands with which the driver may then
+    /// write anywhere.
     fn refuses_upwards(&mut self) -> bool {
         let refuses = self.packs_upwards();
         if refuses {
@@ -385,7 +387,7 @@ impl Renderer {
             self.object(Class::Query, id),
             offset as usize as *mut c_void,
         );
-        // SAFETY: with a buffer bound the driver takes the address for an offset, which it checks.
+        // SAFETY: a buffer is bound, so the driver takes the address as an offset, which it checks.
         unsafe {
             match type_ {
                 GL_INT => (self.gl.glGetQueryObjectiv)(id, pname, to.cast()),
@@ -398,8 +400,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the
-    /// surface, whatever its read buffer.
+    /// Runs `read` so that depth and stencil come from the buffer that is drawn to: they belong to
+    /// the surface, not to its read buffer.
     fn with_depth_in_place(
         &mut self,
         format: u32,
@@ -427,7 +429,7 @@ impl Renderer {
     }
 }
 
-/// The answer after an error: an empty array, two if the first would be an extent.
+/// The answer after an error: one empty array, or two if the first would hold an extent.
 pub(super) fn nothing(reply: &mut Reply, extent: bool) {
     reply.clear();
     if extent {

@@ -1,26 +1,26 @@
-//! Selection and feedback: the driver writes to memory of the server's, which comes back with the
-//! answer of glRenderMode.
+//! Selection and feedback. The driver writes to memory of the server's, and the answer of
+//! glRenderMode returns the words.
 
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::Cell;
 
-/// The most words that selection or feedback may write. A program that names a larger buffer
-/// overflows it here.
+/// The most words that selection or feedback may write. A larger buffer of a program is treated as
+/// one of this size.
 const WORDS_MAX: usize = 1 << 24;
 
-/// Memory that the driver writes words to. The driver may keep the address of each piece until the
-/// context ends, even after commands that gave it another one. So no piece is freed before, and a
+/// Memory in pieces that the driver writes words to. The driver may keep the address of a piece
+/// until the context ends, even after it was given another one. So no piece is freed before, and a
 /// buffer that grows at least doubles.
 #[derive(Default)]
 pub(crate) struct Words {
     pieces: Vec<Box<[Cell<u32>]>>,
-    /// How many words of the last piece the driver was last told of.
+    /// The number of words of the last piece that the driver was last told.
     told: usize,
 }
 
 impl Words {
-    /// Memory for `size` words, and how many it is.
+    /// Memory for `size` words, and its number of words.
     fn room(&mut self, size: i32) -> (*mut u32, i32) {
         let size = usize::try_from(size).unwrap_or(0).min(WORDS_MAX);
         let have = self.pieces.last().map_or(0, |piece| piece.len());
@@ -39,8 +39,8 @@ impl Words {
         words[..count].iter().map(Cell::get).collect()
     }
 
-    /// How many words `hits` hit records take: each is the number of its names, two depths, and the
-    /// names.
+    /// How many words `hits` hit records take. A record is the number of its names, two depths, and
+    /// the names.
     fn hit_words(&self, hits: usize) -> usize {
         let words = self.pieces.last().map_or(&[][..], |piece| piece);
         let mut at = 0;
@@ -52,7 +52,7 @@ impl Words {
     }
 }
 
-/// Zeros, which take no memory before they are written to.
+/// Zeros, which take no memory until they are written to.
 fn zeros(words: usize) -> Box<[Cell<u32>]> {
     let words = Box::into_raw(vec![0u32; words].into_boxed_slice());
     // SAFETY: a cell has the layout of what it holds.
@@ -87,7 +87,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if self.is_in_primitive() {
-            // An error, and the mode stays.
+            // This is an error, and the mode does not change.
             reply.array(&[0, 0], result_count);
             reply.array::<u32>(&[], words_count);
             return Ok(());
@@ -98,7 +98,7 @@ impl Renderer {
         let after = self.driver_integer(GL_RENDER_MODE);
         let cx = self.cx()?;
         cx.renders = after as u32 == GL_RENDER;
-        // A buffer that was too small is full.
+        // If the buffer was too small, it is full.
         let words = match (before, usize::try_from(result)) {
             (GL_SELECT, Ok(hits)) => cx.selection.written(cx.selection.hit_words(hits)),
             (GL_SELECT, Err(_)) => cx.selection.written(usize::MAX),

@@ -1,12 +1,12 @@
-//! Queries of programs whose answer may have any length. Mesa writes all of a list, whatever room
-//! the query states.
+//! Queries of programs whose answer may have any length. Mesa writes the whole list, even if the
+//! query states less room.
 
 use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::{out, written, Renderer};
 use mgn_wire::{gl::*, lens, Fault, Reply, Slice};
 
-/// Properties that are lists, with what their lengths are.
+/// Properties that are lists, with the properties that hold their lengths.
 const LISTS: [(u32, u32); 2] = [
     (GL_ACTIVE_VARIABLES, GL_NUM_ACTIVE_VARIABLES),
     (GL_COMPATIBLE_SUBROUTINES, GL_NUM_COMPATIBLE_SUBROUTINES),
@@ -80,7 +80,7 @@ impl Renderer {
     }
 }
 
-/// Queries by a pname; in brackets the one that is a list, and that of its length.
+/// Queries by a pname. The pname that is a list and the one that holds its length are in brackets.
 macro_rules! lists {
     ($($hand:ident = $gl:ident($($arg:ident),*) [$list:ident $number:ident];)*) => {
         impl Renderer {

@@ -1,4 +1,4 @@
-//! Runs of immediate mode, which come as interleaved arrays of floats.
+//! Runs of immediate mode, which are sent as interleaved arrays of floats.
 
 use super::arrays::Source;
 use crate::context::Api;
@@ -41,7 +41,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// A draw that some tiles do not need may be drawn for them all the same.
+    /// This renderer draws everything, even draws that only some tiles need.
     pub(crate) fn handwritten_mgn_only(&mut self, _low: u32, _high: u32) -> Result<(), Fault> {
         Ok(())
     }
@@ -84,11 +84,11 @@ impl Renderer {
         if stretches.is_empty() {
             return;
         }
-        // The driver wants edge flags as bytes; these outlive the draw.
+        // The driver expects edge flags as bytes, which must outlive the draw.
         let mut edge_flags = Vec::new();
         let mut sources = [const { None }; attr::COUNT as usize];
-        // Within a primitive generic attribute 0 is the position, which is there anyway. As an
-        // array it would take its place.
+        // Inside a primitive, generic attribute 0 is the position, which the run has as well. As an
+        // array it would replace the position's.
         let layout = run.layout.iter().filter(|&&(a, ..)| a != attr::GENERIC);
         for (source, &(attribute, components, offset)) in sources.iter_mut().zip(layout) {
             let mut s = Source {
@@ -135,7 +135,7 @@ impl Renderer {
         drop(edge_flags);
     }
 
-    /// Begins a primitive that goes on call by call, and feeds it the vertices so far.
+    /// Begins a primitive that continues call by call, and feeds the vertices so far to the driver.
     fn begin_and_feed(&mut self, mode: u32, run: &Run) {
         let Some(((_, components, position), attributes)) = run.layout.split_last() else {
             return;
@@ -161,7 +161,7 @@ impl Renderer {
         }
     }
 
-    /// Sets current attributes from a vertex that has them at these offsets.
+    /// Sets current attributes from a vertex that has these attributes at these offsets.
     fn set_current(&self, attributes: &[(u8, u8, u32)], vertex: *const u8) {
         let gl = &self.gl;
         for &(attribute, components, offset) in attributes {

@@ -31,7 +31,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// A shader's source as the driver gets it.
+    /// A shader's source for the driver.
     fn offset_source(&self, kind: impl FnOnce() -> u32, source: Vec<u8>) -> Vec<u8> {
         if !self.is_offset {
             return source;
@@ -129,7 +129,7 @@ impl Renderer {
                 indices.as_mut_ptr(),
             )
         };
-        // With an error, nothing is written.
+        // After an error, nothing was written.
         let failed = self.failed();
         reply.array(&indices, if failed { 0 } else { indices_count });
         Ok(())
@@ -217,9 +217,9 @@ impl Renderer {
     }
 }
 
-/// The value of a uniform: exactly its components, so that the client writes no more to the
-/// program's memory. The driver does not tell how many there are; but what it leaves alone of two
-/// different fillings, it has not written.
+/// The value of a uniform: exactly its components, so that the client writes no more than these to
+/// the program's memory. The driver does not report how many there are. So the query runs on two
+/// differently filled arrays, and elements that keep both fillings were not written.
 fn written<T: Copy + PartialEq + Default>(fillings: [T; 2], get: impl Fn(*mut T)) -> Vec<T> {
     let mut both = fillings.map(|f| [f; COMPONENTS]);
     for values in &mut both {

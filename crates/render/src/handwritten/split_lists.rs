@@ -1,10 +1,10 @@
-//! Display lists with commands that the driver cannot execute: those about accumulation buffers,
-//! which are the renderer's, and on a wall those about queries and conditional rendering, which it
-//! follows.
+//! Display lists with commands that the driver cannot execute. These are commands about
+//! accumulation buffers, which the renderer implements, and on a wall also those about queries and
+//! conditional rendering, which the renderer tracks.
 //!
-//! Such a list is compiled in parts, each a list of the driver's, and the renderer calls one after
-//! the other, and executes the commands between them itself. The first part has the list's own
-//! name; the names of the others are high ones, which programs do not use.
+//! Such a list is compiled in parts, each of which is a list in the driver. The renderer calls the
+//! parts one after the other, and executes the commands between them itself. The first part has the
+//! list's own name. The other parts have high names, which programs do not use.
 
 use crate::renderer::Renderer;
 use crate::snapshot::lists::{Kept, Records};
@@ -16,8 +16,8 @@ use std::rc::Rc;
 /// Lists that call others deeper than this stop there, as in Mesa.
 const DEEPEST: usize = 64;
 
-/// The most steps of one call. Few programs take any, but lists that call each other twice could
-/// take them for years.
+/// The most steps of one call. Few programs need any, but lists that each call another one twice
+/// could take steps for years.
 const MOST_STEPS: usize = 1 << 20;
 
 /// The first name of a part.
@@ -57,15 +57,15 @@ pub(crate) struct SplitLists {
 pub(crate) struct Compiling {
     list: u32,
     mode: u32,
-    /// The part under compilation.
+    /// The driver's name of the part under compilation.
     part: u32,
     steps: Vec<Step>,
-    /// Whether a command that knows of scissor boxes went into it.
+    /// Whether the list contains a command that sets or reads scissor boxes.
     pub scissors: bool,
-    /// Whether it contains a command that we must execute, because it sets state of which the
-    /// driver has another value (see `offset`).
+    /// Whether the list contains a command that the renderer must execute, because it sets state of
+    /// which the driver has another value (see `offset`).
     pub by_command: bool,
-    /// Its parts, on a wall.
+    /// The list's commands, on a wall.
     pub kept: Kept,
 }
 
@@ -86,13 +86,14 @@ impl Compiling {
         self.list
     }
 
-    /// The list that the driver compiles, which may be a part of the program's, and its mode.
+    /// The list that the driver is compiling, which may be a part of the program's list, and its
+    /// mode.
     pub fn in_driver(&self) -> (u32, u32) {
         (self.part, self.mode)
     }
 }
 
-/// Lists that are executed command by command, each called by the one before.
+/// The lists that are being executed command by command, each called by the one before.
 #[derive(Debug, Default)]
 pub(crate) struct Taking {
     depth: usize,
@@ -106,7 +107,7 @@ fn endless() -> Fault {
 }
 
 impl Renderer {
-    /// Whether a list that is called now would stop there.
+    /// Whether the nesting is so deep that a list called now must not be executed.
     pub(crate) fn is_too_deep(&mut self) -> bool {
         if self.taking.depth == 0 {
             self.taking.left = MOST_STEPS;
@@ -114,14 +115,14 @@ impl Renderer {
         self.taking.depth >= DEEPEST
     }
 
-    /// Whether a list is being compiled that a command about accumulation buffers has to go into by
-    /// way of us.
+    /// Whether a list is being compiled into which a command about accumulation buffers must go as
+    /// a step of the renderer's.
     pub(crate) fn splits_for_accumulation(&self) -> bool {
         self.has_accumulation && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
     }
 
-    /// Puts a step into the list that is being compiled, and takes it now if commands are executed
-    /// as well.
+    /// Adds a step to the list that is being compiled. In GL_COMPILE_AND_EXECUTE, also executes it
+    /// now.
     pub(crate) fn split(&mut self, step: Step) -> Result<(), Fault> {
         let Some(mut compiling) = self.cx()?.compiling.take() else {
             return Ok(());
@@ -139,7 +140,7 @@ impl Renderer {
         } else {
             Ok(())
         };
-        // SAFETY: as above; it is compiling none now.
+        // SAFETY: as above; the driver is not compiling a list now.
         unsafe { (self.gl.glNewList)(next, mode) };
         self.cx()?.compiling = Some(compiling);
         taken
@@ -165,7 +166,7 @@ impl Renderer {
         }
     }
 
-    /// Lists are deleted, or compiled again.
+    /// Forgets the parts of lists that are deleted or compiled again.
     pub(crate) fn forget_parts(&mut self, which: impl Fn(u32) -> bool) {
         let lists = &mut self.names.shared.split_lists.lists;
         if lists.is_empty() {
@@ -186,12 +187,12 @@ impl Renderer {
         }
     }
 
-    /// Whether a call of lists may not be left to the driver.
+    /// Whether calls of lists must not be left to the driver.
     pub(crate) fn has_split_lists(&self) -> bool {
         !self.names.shared.split_lists.lists.is_empty()
     }
 
-    /// Takes a step, and all those that it leads to.
+    /// Executes a step, and all steps that follow from it.
     pub(crate) fn take(&mut self, step: &Step) -> Result<(), Fault> {
         let mut left = MOST_STEPS;
         let outer = std::mem::replace(&mut self.taking.takes, true);
@@ -241,7 +242,7 @@ impl Renderer {
         }
     }
 
-    /// Calls a list, of parts or not.
+    /// Calls a list, which may have parts.
     fn call_split(&mut self, list: u32, depth: usize, left: &mut usize) -> Result<(), Fault> {
         if depth >= DEEPEST {
             return Ok(());

@@ -1,10 +1,10 @@
-//! Vertex array objects of the program's, and the buffers that its arrays lie in.
+//! Vertex array objects of programs, and the buffers that their arrays lie in.
 //!
-//! Programs enable arrays without memory, which is legal while nothing uses them, and a client may
-//! do this to let the driver read the server's memory. So arrays without a buffer are hidden from
-//! the driver during draws. The driver is queried for them, once after each change: a refused
-//! command changes nothing, and a conclusion from commands could then make the driver use an offset
-//! as an address.
+//! Programs may legally enable arrays without memory while nothing uses them, and a client may do
+//! this to make the driver read the server's memory. So arrays without a buffer are hidden from the
+//! driver during draws. The driver is asked about its arrays once after each change. The renderer
+//! does not derive their state from the commands: the driver may refuse a command, and a wrong
+//! conclusion would make it use an offset as an address.
 
 use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;
@@ -15,19 +15,19 @@ use mgn_wire::{gl::*, Fault, Slice};
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// The attributes that are the generic ones.
+/// The bits of the generic attributes.
 const GENERICS: u32 = u32::MAX << attr::GENERIC;
 
 /// The noted state of a vertex array object. Attributes are numbered as the stream numbers them.
 #[derive(Clone)]
 struct Shadow {
-    /// As the driver said, except for `unconfirmed` attributes.
+    /// As reported by the driver, except for `unconfirmed` attributes.
     enabled: u32,
     /// Enabled attributes without a buffer, except the `unconfirmed` ones.
     unbacked: u32,
-    /// Attributes that have changed since the driver was asked.
+    /// Attributes that have changed since the driver was last asked.
     unconfirmed: u32,
-    /// The driver's name of the buffer of indices, once it was asked.
+    /// The driver's name of the element buffer, once the driver was asked.
     element_buffer: Option<u32>,
 }
 
@@ -47,14 +47,14 @@ impl Shadow {
         self.unconfirmed |= 1u32.checked_shl(attribute.into()).unwrap_or(0);
     }
 
-    /// Buffers of enabled arrays may be others now, or gone. An array that is disabled is asked
-    /// about when it is enabled.
+    /// Buffers of enabled arrays may have been replaced or deleted. Disabled arrays are asked about
+    /// when they are enabled.
     fn buffers_changed(&mut self) {
         self.unconfirmed |= self.enabled;
     }
 
-    /// A pointer command. That of a generic attribute also puts its buffer at the attribute's
-    /// binding point, where glVertexAttribBinding may have put other attributes.
+    /// Notes a pointer command. For a generic attribute, the command also binds its buffer at the
+    /// attribute's binding point, which other attributes may use after glVertexAttribBinding.
     fn point(&mut self, attribute: u8) {
         self.changed(attribute);
         if attribute >= attr::GENERIC {
@@ -75,7 +75,8 @@ impl Shadow {
 pub(crate) struct VertexArrays {
     current: Box<Shadow>,
     others: HashMap<u32, Box<Shadow>>,
-    /// The texture unit whose coordinates the fixed function's commands mean, as the driver said.
+    /// The texture unit whose coordinates glTexCoordPointer and glEnableClientState affect, as
+    /// reported by the driver.
     pub unit: u32,
 }
 
@@ -86,17 +87,17 @@ impl VertexArrays {
         self.others.insert(old, last);
     }
 
-    /// Whether there have been other objects than the bound one.
+    /// Whether the program has ever had more than one vertex array object.
     pub fn are_several(&self) -> bool {
         !self.others.is_empty()
     }
 
-    /// The arrays of the bound object may lie in other buffers now, or in none.
+    /// The arrays of the bound object may now lie in other buffers or in none.
     pub fn buffers_changed(&mut self) {
         self.current.buffers_changed();
     }
 
-    /// Deleting a buffer takes it out of the bound object, and only of that.
+    /// Deleting a buffer detaches it from the bound object, and from no other.
     pub fn buffers_deleted(&mut self) {
         self.buffers_changed();
         self.current.element_buffer = None;
@@ -111,12 +112,12 @@ impl VertexArrays {
         self.current.unconfirmed != 0
     }
 
-    /// The driver's name of the buffer of indices, if it is known.
+    /// The driver's name of the element buffer, if it is known.
     pub fn noted_element_buffer(&self) -> Option<u32> {
         self.current.element_buffer
     }
 
-    /// The enabled arrays if all of them are known to lie in buffers, and the texture unit.
+    /// The enabled arrays and the texture unit, if all these arrays are known to lie in buffers.
     pub fn backed(&self) -> Option<(u32, u32)> {
         let current = &self.current;
         let all_lie_in_buffers = current.unbacked | current.unconfirmed == 0;
@@ -128,7 +129,8 @@ impl VertexArrays {
         (self.current.enabled & !self.current.unbacked, self.unit)
     }
 
-    /// The attributes that are confirmed: whether they are enabled, and without a buffer.
+    /// The confirmed attributes: for each, whether it is enabled, and whether it is enabled without
+    /// a buffer.
     pub fn noted(&self, api: Api) -> impl Iterator<Item = (u8, (bool, bool))> + '_ {
         let current = &self.current;
         bits(arrays_of(api) & !current.unconfirmed).map(|attribute| {
@@ -151,7 +153,7 @@ impl Renderer {
         }
     }
 
-    /// The driver's name of the buffer of indices of the bound object; 0 if there is none.
+    /// The driver's name of the bound object's element buffer; 0 if there is none.
     pub(crate) fn element_buffer(&mut self) -> u32 {
         let known = self
             .cx
@@ -168,7 +170,7 @@ impl Renderer {
         told.unwrap_or(0)
     }
 
-    /// The driver's name of the buffer that pointer commands mean; 0 if there is none.
+    /// The driver's name of the buffer that pointer commands refer to; 0 if there is none.
     pub(crate) fn array_buffer(&mut self) -> u32 {
         if let Some(Some(buffer)) = self.cx.as_deref().map(|cx| cx.array_buffer) {
             return buffer;
@@ -196,8 +198,8 @@ impl Renderer {
             || self.element_buffer() != 0
     }
 
-    /// Asks the driver about the arrays that have changed since it was asked. They stay unconfirmed
-    /// between glBegin and glEnd, where it does not answer.
+    /// Asks the driver about the arrays that have changed since it was last asked. Between glBegin
+    /// and glEnd the driver does not answer, and they stay unconfirmed.
     pub(crate) fn confirm_arrays(&mut self) {
         let Some(cx) = self.cx.as_deref() else { return };
         let unconfirmed = cx.vertex_arrays.current.unconfirmed & arrays_of(cx.api);
@@ -205,8 +207,8 @@ impl Renderer {
         if cx.vertex_arrays.current.unconfirmed == 0 || !self.has_no_primitive() {
             return;
         }
-        // A query that the driver lacks raises an error, which is not the program's, and counts as
-        // not enabled.
+        // A query that the driver lacks raises an error, which the program must not see. The array
+        // then counts as not enabled.
         let answers = self.unheard(|r| {
             r.error();
             let ask = |attribute| (attribute, r.array(attribute, unit));
@@ -263,8 +265,8 @@ impl Renderer {
             ),
         };
         let ask = || {
-            // Not glIsEnabled, which Mesa refuses in a primitive that a list has begun while it is
-            // compiled, where it answers all else.
+            // Not glIsEnabled: while a list is compiled that has begun a primitive, Mesa refuses
+            // it, but answers all other queries.
             let enabled = self.driver_integer(array) != 0;
             (enabled, enabled && self.driver_integer(binding) != 0)
         };
@@ -275,8 +277,8 @@ impl Renderer {
         }
     }
 
-    /// Disables the arrays that lie nowhere, and says which those are. Fails if the driver does not
-    /// say.
+    /// Disables the arrays that have no buffer, and returns them. Fails if the driver does not
+    /// answer.
     pub(crate) fn hide_unbacked(&mut self) -> Result<u32, Fault> {
         self.confirm_arrays();
         let Some(cx) = self.cx.as_deref() else {
@@ -323,8 +325,8 @@ impl Renderer {
         self.bind_programs()
     }
 
-    /// Binds the object that the program has bound. Fails if the driver does not: the notes about
-    /// that object would then describe another one.
+    /// Binds the object that the program has bound. Fails if the driver does not bind it, because
+    /// the notes would then describe another object.
     fn bind_programs(&mut self) -> Result<(), Fault> {
         let driver = self.program_vertex_array();
         // SAFETY: the context is current.
@@ -337,7 +339,8 @@ impl Renderer {
         }
     }
 
-    /// Forgets deleted vertex array objects; the program's object 0 takes the place of a bound one.
+    /// Forgets deleted vertex array objects. If one was bound, the program's object 0 is bound
+    /// instead.
     pub(crate) fn vertex_arrays_deleted(&mut self, names: &[u32]) -> Result<(), Fault> {
         let cx = self.cx()?;
         let bound = cx.vertex_array;
@@ -391,9 +394,9 @@ impl Renderer {
         Ok(())
     }
 
-    /// An array of the fixed function is about to be enabled or disabled. False if the driver must
-    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, and
-    /// does not report them.
+    /// To be called before an array of the fixed function is enabled or disabled. False if
+    /// glEnableClientState must not reach the driver: Mesa enables arrays that the context's API
+    /// lacks, and does not report them.
     pub(super) fn client_state(&mut self, array: u32) -> Result<bool, Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,
@@ -482,7 +485,7 @@ impl Renderer {
             return Err(Fault::ShortArray);
         }
         self.shadow()?.buffers_changed();
-        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements;
+        // SAFETY: the decoder has checked that each array that is present holds `count` elements;
         // without `buffers` the others are not read.
         unsafe {
             (self.gl.glBindVertexBuffers)(
@@ -504,8 +507,8 @@ impl Renderer {
         Ok(attr::TEXCOORD + self.cx()?.vertex_arrays.unit as u8)
     }
 
-    /// Notes a pointer command; false if it is refused. Fails if the array would lie at an address
-    /// instead of in a buffer.
+    /// Notes a pointer command; false if the driver refuses it. Fails if the array would lie at an
+    /// address instead of in a buffer.
     fn pointed(&mut self, attribute: u8, offset: u64) -> Result<bool, Fault> {
         self.needs_context()?;
         if self.is_in_primitive() {
@@ -534,8 +537,8 @@ fn arrays_of(api: Api) -> u32 {
     }
 }
 
-/// The stream's number of a generic attribute; one beyond all that are followed if the driver has
-/// none such.
+/// The stream's number of a generic attribute. If the driver has no such attribute, a number beyond
+/// all that are tracked.
 fn generic(index: u32) -> u8 {
     match u8::try_from(index) {
         Ok(index) if index < attr::COUNT - attr::GENERIC => attr::GENERIC + index,
@@ -548,8 +551,8 @@ pub(crate) fn pointer<T>(array: &Option<Vec<T>>) -> *const T {
     array.as_ref().map_or(std::ptr::null(), |v| v.as_ptr())
 }
 
-/// Pointer commands: their pointer is an offset into the bound buffer object. In brackets: the
-/// attribute.
+/// Pointer commands whose pointer is an offset into the bound buffer object. The attribute is in
+/// brackets.
 macro_rules! pointers {
     ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*) [$attribute:expr];)*) => {
         impl Renderer {
@@ -566,7 +569,7 @@ macro_rules! pointers {
     };
 }
 
-/// For the attributes that have a number of their own.
+/// For pointer commands that always set the same attribute.
 fn always(attribute: u8) -> impl Fn(&mut Renderer) -> Result<u8, Fault> {
     move |_| Ok(attribute)
 }
@@ -595,8 +598,8 @@ pointers! {
 }
 
 impl Renderer {
-    /// In a context with but one vertex array object, sets the program's arrays again after a draw
-    /// that has used others. `replaced` are those that lie in buffers.
+    /// In a context with only one vertex array object, sets the program's arrays again after a draw
+    /// that has used others. `replaced` are the program's arrays that lie in buffers.
     pub(crate) fn restore_only_arrays(&mut self, used: u32, replaced: &[Source]) {
         let array_buffer = self.array_buffer();
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.api == Api::Es1) else {
@@ -606,8 +609,8 @@ impl Renderer {
         let unit = cx.vertex_arrays.unit;
         let wanted = cx.vertex_arrays.current.enabled;
         cx.vertex_arrays.current.unconfirmed |= used | wanted;
-        // SAFETY: the context is current; pointers are offsets into the buffers that they are set
-        // with.
+        // SAFETY: the context is current; each pointer is an offset into the buffer that is bound
+        // when it is set.
         unsafe {
             for source in replaced {
                 (gl.glBindBuffer)(GL_ARRAY_BUFFER, source.buffer);
@@ -651,7 +654,7 @@ mod tests {
         assert_eq!(arrays.current.unconfirmed, on);
         arrays.current.point(attr::POSITION);
         assert_eq!(arrays.current.unconfirmed, on | 1 << attr::POSITION);
-        // None such is followed, because no driver has it.
+        // Such an attribute is not tracked, because no driver has it.
         assert_eq!(generic(99), attr::COUNT);
         arrays.current.changed(generic(99));
     }

@@ -3,7 +3,7 @@
 use crate::generated::driver::Gl;
 use mgn_wire::{gl::*, Plain};
 
-/// The most values that a parameter has, and room to spare.
+/// More than the number of values of any parameter.
 pub(super) const VALUES: usize = 64;
 
 /// A driver whose current context has no unread error.
@@ -12,14 +12,14 @@ pub(super) struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// The values that `ask` writes, unless it raises an error.
+    /// The values that `ask` writes; none if it raises an error.
     pub fn answer<T: Plain>(&self, ask: impl FnOnce(*mut T)) -> Option<[T; VALUES]> {
         let mut values = [T::default(); VALUES];
         let to = values.as_mut_ptr();
         self.accepts(|| ask(to)).then_some(values)
     }
 
-    /// Whether `work` is done without an error.
+    /// Whether `work` raises no error.
     pub fn accepts(&self, work: impl FnOnce()) -> bool {
         self.forget_errors();
         work();
@@ -27,7 +27,7 @@ impl Driver<'_> {
         unsafe { (self.gl.glGetError)() == GL_NO_ERROR }
     }
 
-    /// A lost context has one forever, so the number is bounded.
+    /// Takes a bounded number of errors, because a lost context reports errors forever.
     pub fn forget_errors(&self) {
         // SAFETY: a context is current.
         let error = || unsafe { (self.gl.glGetError)() };
@@ -42,7 +42,7 @@ impl Driver<'_> {
         query!(self, glGetFloatv(pname))
     }
 
-    /// An integer; 0 if there is none such.
+    /// An integer; 0 if the driver refuses the parameter.
     pub fn integer(&self, pname: u32) -> i32 {
         self.integers(pname).map_or(0, |values| values[0])
     }
@@ -51,7 +51,7 @@ impl Driver<'_> {
         self.integer(pname) as u32
     }
 
-    /// Whether a capability is on; none if there is none such.
+    /// Whether a capability is enabled; none if the driver refuses it.
     pub fn is_on(&self, cap: u32) -> Option<bool> {
         let mut on = false;
         // SAFETY: a context is current.
@@ -76,11 +76,11 @@ impl Driver<'_> {
     }
 }
 
-/// Lets the driver execute a command that reads no more than the memory that it gets.
+/// Makes the driver execute a command that reads or writes no more than the memory it is given.
 macro_rules! call {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: a context is current, and pointers among the arguments lead to as much as the
-        // command reads or writes.
+        // SAFETY: a context is current, and pointers among the arguments lead to as much memory as
+        // the command reads or writes.
         unsafe { ($driver.gl.$command)($($argument),*) }
     }};
 }
@@ -89,8 +89,8 @@ pub(super) use call;
 /// Asks for the values of a parameter; none if the driver refuses.
 macro_rules! query {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: a context is current, and no parameter that is asked for has more values than
-        // there is room for.
+        // SAFETY: a context is current, and there is room for more values than any queried
+        // parameter has.
         $driver.answer(|to| unsafe { ($driver.gl.$command)($($argument,)* to) })
     };
 }

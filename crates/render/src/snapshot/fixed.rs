@@ -1,4 +1,5 @@
-//! The fixed function: matrices, lights, materials, texture units, evaluators, current attributes.
+//! Fixed-function state: matrices, lights, materials, texture units, evaluators, current
+//! attributes.
 
 use super::driver::{call, query, Driver};
 use super::script::{list, say, Script};
@@ -67,7 +68,8 @@ const UNIT_CAPS: [u32; 9] = [
     GL_TEXTURE_GEN_Q,
 ];
 
-/// Evaluators of one dimension and their components; those of two dimensions have the same order.
+/// One-dimensional evaluators and their numbers of components. The two-dimensional ones have the
+/// same order.
 const MAPS: [(u32, usize); 9] = [
     (GL_MAP1_COLOR_4, 4),
     (GL_MAP1_INDEX, 1),
@@ -89,8 +91,8 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
         }
         return;
     }
-    // Lights and planes are sent in the coordinates in which they are kept: the matrices are still
-    // those of a new context.
+    // Light positions and clip planes are queried in eye coordinates. They are sent now because the
+    // matrices of a new context leave them unchanged.
     lights(driver, script);
     planes(driver, script, compat);
     units(driver, script, compat);
@@ -133,8 +135,8 @@ fn planes(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     }
 }
 
-/// Texture environments, generated coordinates, and switches of each unit. The first is active
-/// again afterwards, as evaluators need it.
+/// Texture environments, generated coordinates, and capabilities of each unit. Afterwards the first
+/// unit is active again, as evaluators require.
 fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
     for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
@@ -229,7 +231,7 @@ fn evaluators(driver: &Driver<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// The raster position, set in window coordinates with the attributes that it took when it was set.
+/// The raster position, set in window coordinates, with the attributes that it had taken over.
 fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
     let of = |pname| driver.floats(pname).unwrap_or([0.0; 64]);
     let color = of(GL_CURRENT_RASTER_COLOR);
@@ -241,8 +243,8 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
         gl_secondary_color3f(second[0], second[1], second[2])
     );
     say!(script, gl_tex_coord4fv(list(&coordinates[..4])));
-    // This is the only way to set the distance. The program's own source is sent with the rest of
-    // the state.
+    // The raster distance can only be set through the fog coordinate. The program's own source is
+    // sent with the rest of the state.
     say!(script, gl_fogf(GL_FOG_COORD_SRC, GL_FOG_COORD as f32));
     say!(script, gl_fog_coordf(of(GL_CURRENT_RASTER_DISTANCE)[0]));
     let [x, y, z, ..] = of(GL_CURRENT_RASTER_POSITION);
@@ -255,13 +257,14 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
     };
     say!(script, gl_window_pos3f(x, y, z));
     if of(GL_CURRENT_RASTER_POSITION_VALID)[0] == 0.0 {
-        // Beyond the clip volume, which leaves the rest as it is.
+        // A position outside of the clip volume makes the raster position invalid and changes
+        // nothing else.
         say!(script, gl_raster_pos4f(2.0, 2.0, 2.0, 1.0));
     }
 }
 
-/// From `first` on: where there is a fixed function, the first is its position. A value keeps its
-/// bits, of whatever type it was.
+/// Generic attributes from `first` on. With the fixed function, attribute 0 is the position. The
+/// bits of a value are kept, whatever its type was.
 fn generic_attributes(driver: &Driver<'_>, script: &mut Script<'_>, first: u32) {
     for index in first..driver.integer(GL_MAX_VERTEX_ATTRIBS).clamp(0, 32) as u32 {
         let value: Option<[f32; 64]> =
@@ -351,12 +354,12 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     say!(script, gl_matrix_mode(mode));
 }
 
-/// The matrices of a stack, from the lowest to the top. Those below the top come to light only by
-/// taking the ones above them away, which are then put back.
+/// The matrices of a stack, from the lowest to the top. The lower ones can only be read by popping
+/// those above them, which are then pushed again.
 ///
-/// Mesa inverts a matrix by the shortest way that its kind allows, and each rounds in its own way.
-/// It finds out the kind of a matrix that was loaded when something is drawn, be it a bitmap of
-/// nothing, and otherwise takes it, and what is made of it later, for any matrix.
+/// Mesa inverts a matrix by the fastest method for its kind, and the methods round differently.
+/// Mesa finds out the kind of a loaded matrix only when something is drawn, even an empty bitmap.
+/// Before that, it treats the matrix, and products with it, as general matrices.
 fn stack(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool, [mode, depth, top]: [u32; 3]) {
     if !driver.accepts(|| call!(driver, glMatrixMode(mode))) {
         return;

@@ -1,4 +1,4 @@
-//! How images travel without loss.
+//! Lossless transfer formats of images.
 
 use super::driver::{query, Driver};
 use mgn_wire::gl::*;
@@ -11,8 +11,9 @@ pub(super) struct Transfer {
     pub bytes: usize,
 }
 
-/// For a level of the texture that is bound to `target`, or of a face of it. The components' sizes
-/// choose among the types that the driver may store an unsized format by.
+/// The format for a level of the texture that is bound to `target`, or of a face of it. For unsized
+/// formats, it depends on the sizes of the components, because the driver may choose among several
+/// types.
 pub(super) fn transfer(driver: &Driver<'_>, target: u32, level: i32) -> Option<Transfer> {
     let of = |pname| {
         query!(driver, glGetTexLevelParameteriv(target, level, pname))
@@ -46,8 +47,8 @@ pub(super) fn transfer(driver: &Driver<'_>, target: u32, level: i32) -> Option<T
     )
 }
 
-/// `sizes` are of red, green, blue, alpha, luminance and intensity; `colors` is what kind of
-/// numbers they are; depth is a size and a kind.
+/// `sizes` are those of red, green, blue, alpha, luminance and intensity; `colors` is the kind of
+/// their numbers; `depth` is a size and a kind.
 fn choose(
     sizes: [i32; 6],
     colors: Option<u32>,

@@ -1,4 +1,4 @@
-//! Renderbuffers, and framebuffer objects with what is attached to them.
+//! Renderbuffers and framebuffer objects, with their attachments.
 
 use super::driver::{call, query, Driver};
 use super::formats::transfer;
@@ -8,10 +8,10 @@ use crate::context::Api;
 use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 
-/// Names that programs do not use, for objects that live while something is carried over.
+/// A name that programs do not use, for objects that exist only while contents are copied.
 const CARRIER: u32 = 0xffff_fff0;
 
-/// Renderbuffers, and what is in those that have one sample a pixel.
+/// Renderbuffers, and the contents of those with one sample per pixel.
 pub(super) fn renderbuffers(
     driver: &Driver<'_>,
     objects: &Objects<'_>,
@@ -64,7 +64,7 @@ pub(super) fn renderbuffers(
     Ok(())
 }
 
-/// By way of a texture of the same format, both ways.
+/// The contents go through a texture of the same format, on both sides.
 fn contents(
     driver: &Driver<'_>,
     script: &mut Script<'_>,
@@ -87,7 +87,7 @@ fn contents(
     call!(driver, glGenTextures(1, &mut texture));
     call!(driver, glGenFramebuffers(2, framebuffers.as_mut_ptr()));
     call!(driver, glBindTexture(target, texture));
-    // Parameters that make it complete without other levels.
+    // Parameters that make the texture complete without further levels.
     let nearest = GL_NEAREST as i32;
     call!(
         driver,
@@ -161,7 +161,7 @@ const DEFAULTS: [u32; 5] = [
     GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS,
 ];
 
-/// The framebuffer objects of the current context, and which are bound.
+/// The framebuffer objects of the current context, and the bindings.
 pub(super) fn write(
     driver: &Driver<'_>,
     objects: &Objects<'_>,
@@ -203,7 +203,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Buffers of the default framebuffer.
+/// The draw and read buffers of the default framebuffer.
 fn default_buffers(
     driver: &Driver<'_>,
     own: &Own<'_>,
@@ -218,7 +218,7 @@ fn default_buffers(
             s.as_ref().is_some_and(|s| s.borrow().front.is_some())
         };
         if has_front(&cx.draw) || has_front(&cx.read) {
-            // The successor makes one when it is asked for it.
+            // This makes the new renderer create a front.
             say!(script, gl_read_buffer(GL_FRONT));
         }
         say!(script, gl_draw_buffer(cx.draw_buffer));
@@ -233,7 +233,7 @@ fn default_buffers(
     Ok(())
 }
 
-/// The one that is bound.
+/// The framebuffer object that is bound.
 fn one(
     driver: &Driver<'_>,
     objects: &Objects<'_>,
@@ -258,7 +258,8 @@ fn one(
     while buffers.len() > 1 && buffers.last() == Some(&GL_NONE) {
         buffers.pop();
     }
-    // OpenGL ES 2 and 1 do not choose what is read, and 1 not what is drawn to.
+    // OpenGL ES 2 and 1 have no choice of the read buffer, and OpenGL ES 1 has none of the draw
+    // buffer.
     if !buffers.is_empty() && own.cx.api != Api::Es1 {
         say!(
             script,

@@ -1,4 +1,5 @@
-//! Display lists. No driver reads them back, so on a wall their commands are kept as they came.
+//! Display lists. No driver returns their contents, so on a wall the commands are recorded as they
+//! come.
 
 use super::script::{say, Script};
 use super::{refusal, Objects};
@@ -8,7 +9,7 @@ use mgn_wire::draws::Draws;
 use mgn_wire::{gl::*, ops, Fault, Slice};
 use std::collections::BTreeMap;
 
-/// Lists of a share group by their names.
+/// The lists of a share group, by their names.
 pub(crate) type Lists = BTreeMap<u32, Kept>;
 
 /// Opcodes and bodies.
@@ -27,7 +28,7 @@ impl Default for Kept {
     }
 }
 
-/// Commands that are executed at once while a list is compiled, by how their names begin.
+/// Prefixes of commands that are executed immediately while a list is compiled.
 const AT_ONCE: &[&str] = &[
     "glGen",
     "glDelete",
@@ -91,7 +92,7 @@ const AT_ONCE: &[&str] = &[
     "glSamplerParam",
 ];
 
-/// Session commands that go into lists.
+/// Commands of our own that are compiled into lists.
 const OURS: [u16; 4] = [
     ops::MGN_RUN,
     ops::MGN_DRAW_ARRAYS,
@@ -108,7 +109,7 @@ fn is_compiled(op: u16) -> bool {
 }
 
 impl Renderer {
-    /// A record that is executed next, while a list may be open.
+    /// Notes a record that will be executed next, while a list may be open.
     pub(crate) fn note(&mut self, op: u16, body: Slice<'_, u8>) {
         if self.tile.is_none() || self.cx.as_ref().is_none_or(|cx| cx.compiling.is_none()) {
             return;
@@ -127,8 +128,8 @@ impl Renderer {
         }
     }
 
-    /// Why a command cannot be compiled again from its record: its data lies in buffers, which may
-    /// change.
+    /// Why a command cannot be compiled again from its record: its data lies in buffers, whose
+    /// contents may change.
     fn depends_on_buffers(&mut self, op: u16) -> Option<&'static str> {
         let name = mgn_wire::name(op);
         let draws = ops::draws(op) == Some(Draws::Arrays);
@@ -148,7 +149,7 @@ impl Renderer {
             .then_some("a display list has an image from a buffer")
     }
 
-    /// A list is complete.
+    /// To be called when a list is complete.
     pub(crate) fn keep_list(&mut self, compiling: &mut Compiling) {
         if self.tile.is_some() {
             let kept = std::mem::take(&mut compiling.kept);
@@ -157,7 +158,7 @@ impl Renderer {
     }
 }
 
-/// All lists of the group, compiled in a context that is the snapshot's own.
+/// All lists of the group, compiled in a context of the snapshot's own.
 pub(super) fn write(objects: &Objects<'_>, script: &mut Script<'_>) -> Result<(), Fault> {
     for (&name, kept) in &objects.shared.lists {
         let records = match kept {

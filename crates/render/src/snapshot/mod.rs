@@ -2,13 +2,13 @@
 //! state.
 //!
 //! Objects that contexts share are read through a context of the snapshot's own, which shares them,
-//! so that no program's state is touched for that. A context's own state is read from it parameter
-//! by parameter; a parameter that it refuses does not exist there. Names in the stream are the
-//! client's.
+//! so that no program's state is touched. Each context's own state is read in that context,
+//! parameter by parameter; if the driver refuses a parameter, the context does not have it. Names
+//! in the stream are the client's.
 //!
-//! Three kinds of state are handled separately: display lists, which no driver gives back
-//! (`lists`); programs, which travel as the driver's binaries (`programs`); and default
-//! framebuffers, whose planes are taken and filled as those of tiles are.
+//! Three kinds of state are handled separately: display lists, which no driver returns (`lists`);
+//! programs, which are sent as the driver's binaries (`programs`); and default framebuffers, whose
+//! planes are read and written like those of tiles.
 
 mod buffers;
 mod driver;
@@ -37,7 +37,7 @@ use mgn_wire::{gl::*, Decoder, Fault, NoSnapshot, Reply, Slice, SNAPSHOT_PART};
 use script::{list, say, Script};
 use std::collections::{BTreeMap, HashMap};
 
-/// Names that clients do not reach by counting: of a context and a surface that live while a
+/// Names that clients do not reach by counting, for a context and a surface that exist while a
 /// snapshot is executed.
 const OWN_CONTEXT: u32 = 0xffff_fff1;
 const OWN_SURFACE: u32 = 0xffff_fff2;
@@ -45,7 +45,7 @@ const OWN_SURFACE: u32 = 0xffff_fff2;
 /// Objects that the contexts of a group have in common.
 struct Objects<'a> {
     shared: &'a Shared,
-    /// The API of the context that they are made in.
+    /// The API of the context in which the objects are made.
     api: Api,
     /// Targets of textures, by the driver's names.
     targets: HashMap<u32, u32>,
@@ -57,27 +57,28 @@ struct Objects<'a> {
 struct Own<'a> {
     cx: &'a Context,
     names: &'a Names,
-    /// Viewports that the program asked for, by those that the driver has.
+    /// The viewports that the program has set, by the driver's.
     large: &'a Large,
 }
 
-/// Something is under way that a stream cannot begin in the middle of.
+/// The fault for an operation that is under way and cannot be continued in a new renderer.
 fn why_not_now(what: &str) -> Fault {
     NoSnapshot::NotNow(what.into()).into()
 }
 
-/// Something cannot be read back from the driver.
+/// The fault for state that cannot be read back from the driver.
 fn refusal(what: &str) -> Fault {
     NoSnapshot::Never(what.into()).into()
 }
 
 impl Renderer {
-    /// Sends messages that bring a new renderer to where this one stands. Between two messages of
-    /// the client's only. Nothing that a program could see is different afterwards. Without
-    /// `binaries`, the new one does not accept this one's program binaries.
+    /// Sends messages that bring a new renderer to the state of this one. May be called only
+    /// between two messages of the client. Programs cannot see any difference afterwards. Without
+    /// `binaries`, the new renderer does not accept this one's program binaries.
     ///
     /// # Errors
-    /// The error of `send`, or [`Fault::NoSnapshot`]. The part that was sent until then is useless.
+    /// The error of `send`, or [`Fault::NoSnapshot`]. The part that was sent before the error is
+    /// useless.
     pub fn snapshot(
         &mut self,
         binaries: bool,
@@ -92,10 +93,10 @@ impl Renderer {
         back
     }
 
-    /// Executes the messages of a snapshot, where nothing has been executed yet.
+    /// Executes the messages of a snapshot in a renderer that has not executed anything yet.
     ///
     /// # Errors
-    /// What is wrong with them. No command of a snapshot fails.
+    /// The fault of the messages. Commands of a valid snapshot do not fail.
     pub fn restore(&mut self, messages: &[Vec<u8>]) -> Result<(), Fault> {
         let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
         let mut failed = None;
@@ -175,7 +176,7 @@ impl Renderer {
         script.finish()
     }
 
-    /// Does something in a context without leaving a trace in it.
+    /// Runs work in a context without leaving a trace in it.
     fn in_context<R>(
         &mut self,
         id: u32,
@@ -184,7 +185,7 @@ impl Renderer {
         self.leave();
         self.enter(id)?;
         self.restore_boxes();
-        // An error of the program's own stays with us, those of our questions do not.
+        // An error of the program's is kept, and errors of the snapshot's queries are dropped.
         self.error();
         let done = self.unheard(|r| {
             let done = work(r);
@@ -265,7 +266,8 @@ impl Renderer {
             let of = |s: &Option<SharedSurface>| s.as_ref().map_or(0, |s| s.borrow().id);
             let (draw, read) = (of(&cx.draw), of(&cx.read));
             if cx.was_current && draw == 0 {
-                // Its state is no longer that of a context that gets its first framebuffer.
+                // The context has had its first framebuffer. The new one gets a first framebuffer
+                // now, so that a later one does not set the initial state again.
                 let config = self.configs[0].described.id;
                 say!(script, mgn_create_surface(OWN_SURFACE, 1, config, 1, 1));
                 script.context(id);
@@ -280,8 +282,8 @@ impl Renderer {
         }
     }
 
-    /// Objects of a share group, read through a context of our own and made in the one that can do
-    /// most. Gives the targets of textures by the driver's names.
+    /// Objects of a share group, read through a context of our own, and made in the context with
+    /// the most features. Returns the targets of textures by the driver's names.
     fn shared_objects(
         &mut self,
         members: &[u32],
@@ -289,7 +291,7 @@ impl Renderer {
         script: &mut Script<'_>,
     ) -> Result<HashMap<u32, u32>, Fault> {
         for id in members {
-            // Other contexts see one context's changes when its commands are finished.
+            // One context's changes are visible in others after its commands have finished.
             self.in_context(*id, |r| {
                 // SAFETY: the context is current.
                 unsafe { (r.gl.glFinish)() };
@@ -362,7 +364,7 @@ impl Renderer {
         write_own(&driver, &objects, &own, script)
     }
 
-    /// Lists are compiled where nothing of what is done meanwhile matters.
+    /// Lists are compiled in a separate context, where side effects do not matter.
     fn compile_lists(&mut self, members: &[u32], script: &mut Script<'_>) -> Result<(), Fault> {
         let compat = |id: &&u32| self.contexts[id].api == Api::Compat;
         let Some(&like) = members.iter().find(compat) else {
@@ -410,7 +412,7 @@ impl Renderer {
         ids.sort_unstable();
         let mut surfaces: Vec<u32> = self.surfaces.keys().copied().collect();
         surfaces.sort_unstable();
-        // Others hold other pixels.
+        // With offset tiling, the buffers of other renderers hold other pixels.
         surfaces.retain(|_| !self.is_offset);
         for id in surfaces {
             let draws = |cx: &u32| {
@@ -426,7 +428,7 @@ impl Renderer {
                 let sampled = s.choice.described.samples > 0;
                 (s.width as i32, s.height as i32, sampled)
             };
-            // The samples of a pixel are not to be had one by one.
+            // The samples of a pixel cannot be read one by one.
             for plane in plane::ALL.into_iter().filter(|_| !sampled) {
                 let mut reply = Reply::default();
                 let part = [self.tile_number(), 0, 0, width, height];
@@ -445,7 +447,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Errors that wait.
+    /// Errors that were not read yet.
     fn last_words(&mut self, id: u32, script: &mut Script<'_>) {
         let error = self.contexts.get(&id).map_or(GL_NO_ERROR, |cx| cx.error);
         if error != GL_NO_ERROR {
@@ -510,7 +512,7 @@ fn write_objects(
     script.finish()
 }
 
-/// The commands that they wait for are finished when a snapshot is taken.
+/// When a snapshot is taken, the commands that fences wait for have finished.
 fn fences(objects: &Objects<'_>, script: &mut Script<'_>) {
     let mut names: Vec<u32> = objects.shared.syncs.keys().copied().collect();
     names.sort_unstable();

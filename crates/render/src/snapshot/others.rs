@@ -25,8 +25,8 @@ pub(super) fn write(
     feedback(driver, own, script)
 }
 
-/// New queries have counted nothing: no command gives a query a result. The totals of all renderers
-/// are sent again.
+/// The new queries have counted nothing, because no command sets a query's result. The totals over
+/// all renderers are sent again.
 fn queries(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     let all = own.names.table(Class::Query).all();
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();

@@ -1,8 +1,8 @@
 //! Shaders, programs, and programs in assembly language.
 //!
-//! The shaders of a program may have changed or gone since it was linked, so it travels in the
-//! driver's binary form: all renderers of a wall have the same driver. That keeps locations too.
-//! Its uniforms then have their initial values, and get the current ones.
+//! The shaders of a program may have been changed or deleted since it was linked, so the program is
+//! sent in the driver's binary form: all renderers of a wall have the same driver. This preserves
+//! locations, too. It resets uniforms to their initial values, so the current values follow.
 
 use super::driver::{call, query, Driver, VALUES};
 use super::script::{list, say, Script};
@@ -12,7 +12,7 @@ use crate::context::Api;
 use crate::names::{Class, Shared};
 use mgn_wire::{gl::*, Fault};
 
-/// The last of the types of images.
+/// The last of the image types.
 const IMAGE_END: u32 = GL_UNSIGNED_INT_IMAGE_2D_MULTISAMPLE_ARRAY;
 
 /// Longer names of variables are cut.
@@ -36,14 +36,14 @@ pub(super) fn write(
     for &(name, object) in all.iter().filter(|(_, object)| is_program(*object)) {
         program(driver, objects, script, name, object)?;
     }
-    // An attached shader lives as long as its program.
+    // A deleted shader lives as long as a program that it is attached to.
     for name in deleted {
         say!(script, gl_delete_shader(name));
     }
     Ok(())
 }
 
-/// Deletes programs again that are in use by contexts only.
+/// Deletes programs again that were deleted but are still in use by contexts.
 pub(super) fn delete_deleted(driver: &Driver<'_>, shared: &Shared, script: &mut Script<'_>) {
     for (name, object) in shared.table(Class::Program).all() {
         if call!(driver, glIsProgram(object)) != 0
@@ -87,7 +87,7 @@ fn shader(
     Ok(())
 }
 
-/// The text that a query writes, without its NUL.
+/// The text that a query returns, without its NUL.
 fn text(room: usize, ask: impl FnOnce(i32, *mut i32, *mut u8)) -> Vec<u8> {
     let mut bytes = vec![0u8; room + 1];
     let mut length = 0;
@@ -154,7 +154,7 @@ fn program(
     Ok(())
 }
 
-/// A linked program's binary, with its format and sealed; none if the driver has none.
+/// A linked program's sealed binary, and its format; none if the driver has none.
 fn sealed_binary(driver: &Driver<'_>, key: &BinaryKey, object: u32) -> Option<(u32, Vec<u8>)> {
     let room = program_value(driver, object, GL_PROGRAM_BINARY_LENGTH).max(0);
     let mut binary = vec![0u8; room as usize];
@@ -170,7 +170,7 @@ fn sealed_binary(driver: &Driver<'_>, key: &BinaryKey, object: u32) -> Option<(u
     (!binary.is_empty()).then(|| (format, key.sealed(format, binary)))
 }
 
-/// For when it is linked again.
+/// Attribute locations, for when the program is linked again.
 fn attributes(driver: &Driver<'_>, script: &mut Script<'_>, name: u32, object: u32) {
     let count = program_value(driver, object, GL_ACTIVE_ATTRIBUTES).max(0);
     for index in 0..count as u32 {
@@ -223,7 +223,7 @@ fn varyings(driver: &Driver<'_>, script: &mut Script<'_>, name: u32, object: u32
 }
 
 fn uniforms(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, object: u32) {
-    // OpenGL ES has the units of images in the source only.
+    // In OpenGL ES, image units are set only in the source.
     let is_fixed = |kind| api == Api::Es && (GL_IMAGE_1D..=IMAGE_END).contains(&kind);
     let count = program_value(driver, object, GL_ACTIVE_UNIFORMS).max(0);
     if count == 0 {
@@ -264,7 +264,7 @@ macro_rules! by_type {
             $($types => if let Some(values) = query!($driver, $get($object, $location)) {
                 say!($script, $set($location, 1, $($transpose,)? list(&values[..$n])));
             })*
-            // Booleans and whatever samples or counts are integers.
+            // Booleans, samplers, images and atomic counters are integers.
             _ => if let Some(values) = query!($driver, glGetUniformiv($object, $location)) {
                 let n = match $kind {
                     GL_INT_VEC2 | GL_BOOL_VEC2 => 2,
@@ -283,7 +283,7 @@ macro_rules! by_type {
     };
 }
 
-/// One uniform, of the program in use.
+/// One uniform of the program in use.
 #[allow(non_upper_case_globals, reason = "types are called so")]
 fn uniform(driver: &Driver<'_>, script: &mut Script<'_>, object: u32, location: i32, kind: u32) {
     by_type! { driver, script, object, location, kind;
@@ -328,7 +328,7 @@ fn uniform(driver: &Driver<'_>, script: &mut Script<'_>, object: u32, location: 
     }
 }
 
-/// Which binding points the blocks have.
+/// The binding points of the blocks.
 fn blocks(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, object: u32) {
     let count = program_value(driver, object, GL_ACTIVE_UNIFORM_BLOCKS).max(0);
     for index in 0..count as u32 {
@@ -338,7 +338,7 @@ fn blocks(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, name: u32, obj
         }
     }
     if api == Api::Es {
-        // It has these in the source only.
+        // This API sets these binding points only in the source.
         return;
     }
     let (kind, active) = (GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES);
@@ -402,8 +402,7 @@ pub(super) fn assembly(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
     }
 }
 
-/// Of `count` parameters of programs in assembly language those that are not zero, with their
-/// numbers.
+/// Those of `count` parameters of assembly programs that are not zero, with their indices.
 pub(super) fn parameters(
     count: i32,
     ask: impl Fn(u32) -> Option<[f32; VALUES]>,

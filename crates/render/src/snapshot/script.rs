@@ -1,14 +1,14 @@
-//! Writing commands into messages that are sent as they fill.
+//! Writes commands into messages, and sends each message when it is full.
 
 use mgn_wire::encoder::Data;
 use mgn_wire::{Encoder, Fault, MESSAGE_HEADER, MESSAGE_MAX};
 
-/// A stream in the making: messages of one context after the other.
+/// A stream that is being written. Each message belongs to one context.
 #[repr(C)]
 pub(super) struct Script<'a> {
     encoder: Encoder,
     context: u32,
-    /// The open message, whose length is that of a full one.
+    /// The open message. The vector has the length of a full message.
     message: Vec<u8>,
     send: &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>,
     failed: Option<Fault>,
@@ -17,7 +17,7 @@ pub(super) struct Script<'a> {
 impl<'a> Script<'a> {
     pub fn new(send: &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Box<Script<'a>> {
         let mut script = Box::new(Script {
-            // SAFETY: it stays in its box, and a message that has begun takes any record.
+            // SAFETY: the encoder stays in its box, and a new message has room for any record.
             encoder: unsafe { Encoder::new(next_message) },
             context: 0,
             message: vec![0; MESSAGE_MAX],
@@ -28,7 +28,7 @@ impl<'a> Script<'a> {
         script
     }
 
-    /// The following commands belong to this context; 0 is none.
+    /// The following commands belong to this context; 0 means none.
     pub fn context(&mut self, id: u32) {
         if self.context != id {
             self.end();
@@ -41,17 +41,17 @@ impl<'a> Script<'a> {
         &mut self.encoder
     }
 
-    /// Sends what has not gone yet.
+    /// Sends what was not sent yet.
     ///
     /// # Errors
-    /// The first that sending a message has had.
+    /// The first error of sending a message.
     pub fn finish(&mut self) -> Result<(), Fault> {
         self.end();
         self.begin();
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// A record that was in a stream before: its opcode and its body.
+    /// Writes a record of an earlier stream again: its opcode and its body.
     pub fn again(&mut self, op: u16, body: &[u8]) {
         // SAFETY: as for `say`; the record is started with room for the body.
         unsafe {
@@ -96,7 +96,7 @@ pub(super) fn list<T>(elements: &[T]) -> (*const T, usize) {
     (elements.as_ptr(), elements.len())
 }
 
-/// The same where any bytes can be.
+/// The same for arguments that are bytes of any type.
 pub(super) fn bytes(data: &[u8]) -> Data {
     Data::Bytes(data.as_ptr(), data.len())
 }

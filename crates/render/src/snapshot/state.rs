@@ -10,8 +10,8 @@ use crate::handwritten::buffer_parts::Part;
 use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 
-/// Parameters, each a vector or, if there are several, one value each, and what sets them. A row is
-/// left out where the driver refuses one of them.
+/// Parameters, and the function that sets them. A single parameter may be a vector; several have
+/// one value each. A row is skipped if the driver refuses one of its parameters.
 type Row<T> = (&'static [u32], fn(&mut Script<'_>, &[T]));
 
 const FLOATS: &[Row<f32>] = &[
@@ -56,7 +56,7 @@ const FLOATS: &[Row<f32>] = &[
     (&[GL_MIN_SAMPLE_SHADING_VALUE], |s, v| {
         say!(s, gl_min_sample_shading(v[0]));
     }),
-    // Mesa tells the mode in contexts of every API, but not all of these have the command.
+    // Mesa reports the mode in contexts of every API, but not all of these have the command.
     (&[GL_ALPHA_TO_COVERAGE_DITHER_MODE_NV], |s, v| {
         let mode = v[0] as u32;
         if mode != GL_ALPHA_TO_COVERAGE_DITHER_DEFAULT_NV {
@@ -266,7 +266,7 @@ const INTEGERS: &[Row<i32>] = &[
     }),
 ];
 
-/// Of OpenGL ES 1, which has one face.
+/// Parameters of OpenGL ES 1, which does not distinguish faces.
 const ES1: &[Row<i32>] = &[
     (
         &[GL_STENCIL_FUNC, GL_STENCIL_REF, GL_STENCIL_VALUE_MASK],
@@ -315,8 +315,8 @@ const TRANSFERS: [u32; 12] = [
 ];
 const DEPTH_TRANSFERS: [u32; 2] = [GL_DEPTH_SCALE, GL_DEPTH_BIAS];
 
-/// Switches of a whole context. That for materials that follow colours is not among them: it would
-/// change these at once.
+/// Capabilities of a whole context, without GL_COLOR_MATERIAL, which would change materials
+/// immediately.
 const CAPS: &[u32] = &[
     GL_ALPHA_TEST,
     GL_AUTO_NORMAL,
@@ -397,8 +397,8 @@ const CAPS: &[u32] = &[
     GL_MAP2_VERTEX_4,
 ];
 
-/// Buffers' binding points with a number: target, what asks for the buffer, its start and its size,
-/// and for how many there are.
+/// Indexed binding points of buffers: the target, the pnames for the buffer, its start and its
+/// size, and the pname for the number of points.
 const INDEXED: [[u32; 5]; 3] = [
     [
         GL_UNIFORM_BUFFER,
@@ -430,8 +430,8 @@ pub(super) const FEEDBACK: [u32; 5] = [
     GL_MAX_TRANSFORM_FEEDBACK_BUFFERS,
 ];
 
-/// Other binding points of buffers, with what asks for them. Those of pixels stand apart: they
-/// change what other commands mean.
+/// Other binding points of buffers, with the pnames that query them. The pixel buffers are handled
+/// separately, because they change the meaning of other commands.
 const BUFFERS: [(u32, u32); 11] = [
     (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING),
     (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING),
@@ -456,8 +456,8 @@ const PIXEL_BUFFERS: [(u32, u32); 2] = [
     (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING),
 ];
 
-/// Whether contexts of an API have the command that sets a parameter. Drivers answer more than
-/// that.
+/// Whether contexts of an API have the command that sets a parameter. Drivers also return
+/// parameters that cannot be set.
 fn can_set(api: Api, pname: u32) -> bool {
     match pname {
         GL_ACCUM_CLEAR_VALUE
@@ -527,7 +527,7 @@ pub(super) fn settled(conditional: bool, driver: &Driver<'_>) -> Result<(), Faul
     if conditional {
         return Err(why_not_now("rendering is conditional"));
     }
-    // Within a primitive nothing is told at all.
+    // Inside a primitive, the driver answers no queries.
     if driver.integer(GL_MAX_TEXTURE_SIZE) == 0 {
         return Err(why_not_now("glBegin has been called"));
     }
@@ -568,7 +568,7 @@ pub(super) fn settled(conditional: bool, driver: &Driver<'_>) -> Result<(), Faul
     Ok(())
 }
 
-/// All but what the fixed function, objects and bindings have to themselves.
+/// All state except the fixed function's, objects and bindings, which have their own functions.
 pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     let api = own.cx.api;
     let settable = |pname| can_set(api, pname).then_some(pname);
@@ -665,7 +665,7 @@ fn viewports(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// Blending and masks of single draw buffers, where they differ from the first's.
+/// Blending and colour masks of draw buffers that differ from those of the first.
 fn buffers_of_their_own(driver: &Driver<'_>, script: &mut Script<'_>) {
     let functions = [
         GL_BLEND_SRC_RGB,
@@ -720,7 +720,8 @@ pub(super) fn bindings(
     }
     for (target, pname) in BUFFERS {
         let name = named(Class::Buffer, driver.number(pname))?;
-        // Objects that were bound to a numbered point are bound here too.
+        // Binding to an indexed point has also bound the buffer to the target, so such a target is
+        // set even to 0.
         let mut numbered = INDEXED.iter().chain([&FEEDBACK]);
         let is_numbered = numbered.any(|points| points[0] == target);
         if name != 0 || is_numbered && driver.integers(pname).is_some() && own.cx.api != Api::Es1 {
@@ -785,7 +786,7 @@ pub(super) fn bindings(
     Ok(())
 }
 
-/// Binding points with numbers.
+/// Indexed binding points.
 pub(super) fn indexed(
     driver: &Driver<'_>,
     own: &Own<'_>,
@@ -886,7 +887,7 @@ fn subroutines(driver: &Driver<'_>, script: &mut Script<'_>, program: u32) {
     }
 }
 
-/// Stipples and maps of pixels, which are read while no buffer is bound for pixels.
+/// Stipples and pixel maps, which are read while no pixel buffer is bound.
 pub(super) fn patterns(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     if own.cx.api != Api::Compat {
         return;
@@ -915,7 +916,7 @@ pub(super) fn pixel_store(own: &Own<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// Whether a class of objects is shared by what this context draws with and what it cannot say.
+/// Fails if the share group has objects of a class that no query reads back.
 pub(super) fn can_be_told(objects: &Objects<'_>) -> Result<(), Fault> {
     match objects.shared.table(Class::FragmentShader).all().is_empty() {
         true => Ok(()),

@@ -26,7 +26,7 @@ const TARGETS: [(u32, u32); 11] = [
 /// More levels than any texture has.
 const LEVELS: i32 = 20;
 
-/// Parameters that samplers have too: integers, and numbers.
+/// Parameters that samplers have, too: integers first, and then floating-point numbers.
 const SAMPLING: [u32; 10] = [
     GL_TEXTURE_MIN_FILTER,
     GL_TEXTURE_MAG_FILTER,
@@ -45,7 +45,7 @@ const RANGES: [u32; 4] = [
     GL_TEXTURE_LOD_BIAS,
     GL_TEXTURE_MAX_ANISOTROPY,
 ];
-/// Those that only textures have.
+/// Parameters that only textures have.
 const OWN: [u32; 9] = [
     GL_TEXTURE_BASE_LEVEL,
     GL_TEXTURE_MAX_LEVEL,
@@ -58,7 +58,7 @@ const OWN: [u32; 9] = [
     GL_GENERATE_MIPMAP,
 ];
 
-/// The target that a texture has been bound to first; none before.
+/// The target that a texture was first bound to; none if it was never bound.
 fn target_of(driver: &Driver<'_>, texture: u32) -> Option<(u32, u32)> {
     if call!(driver, glIsTexture(texture)) == 0 {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn write(
     let all = objects.shared.table(Class::Texture).all();
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();
     say!(script, gl_gen_textures(list(&names)));
-    // Those that the group's contexts have without a name.
+    // The default textures (name 0), which the contexts of the group share.
     for (target, dimensions) in TARGETS.into_iter().take(7) {
         call!(driver, glBindTexture(target, 0));
         images(driver, script, target, dimensions)?;
@@ -332,8 +332,8 @@ fn parameters(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, target: u3
     }
 }
 
-/// The parts of textures that glDrawTex draws. Only a context of OpenGL ES 1 tells them, so such a
-/// context is asked, and not the one that all other parameters are read through.
+/// The parts of textures that glDrawTex draws. Only a context of OpenGL ES 1 returns these, so such
+/// a context is asked instead of the one through which all other parameters are read.
 pub(super) fn crops(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut Script<'_>) {
     let target = GL_TEXTURE_2D;
     let pname = GL_TEXTURE_CROP_RECT_OES;
@@ -374,7 +374,7 @@ pub(super) fn binding(target: u32) -> u32 {
     }
 }
 
-/// All targets, for bindings.
+/// All texture targets, for bindings.
 pub(super) fn targets() -> impl Iterator<Item = u32> {
     TARGETS.into_iter().map(|(target, _)| target)
 }
@@ -407,7 +407,7 @@ fn buffer(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// A view, whose images are another texture's.
+/// A view, which shows the images of another texture.
 fn view(
     driver: &Driver<'_>,
     objects: &mut Objects<'_>,

@@ -1,5 +1,5 @@
-//! Vertex array objects: those of their arrays that lie in buffers, and which are enabled. Arrays
-//! in the program's memory travel with each draw.
+//! Vertex array objects: their arrays that lie in buffers, and which arrays are enabled. Arrays in
+//! the program's memory are sent with each draw.
 
 use super::driver::{call, query, Driver};
 use super::script::{list, say, Script};
@@ -8,8 +8,8 @@ use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
-/// An array of the fixed function: its capability, what its size (0: it has none), type, stride,
-/// place and buffer are asked by, and what sets it.
+/// An array of the fixed function: its capability; the pnames of its size (0: it has none), type,
+/// stride, pointer and buffer; and the function that sets it.
 struct Fixed {
     cap: u32,
     asked: [u32; 5],
@@ -151,7 +151,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Those of the bound object.
+/// The arrays of the bound object.
 fn arrays(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) -> Result<(), Fault> {
     let elements = driver.number(GL_ELEMENT_ARRAY_BUFFER_BINDING);
     if elements != 0 {
@@ -291,7 +291,7 @@ fn generic(
         }
         return Ok(());
     }
-    // The binding point of the same number, which another attribute may use.
+    // The binding point of the attribute's own number, which another attribute may use.
     let at = |pname| driver.number_at(pname, index);
     let object = at(GL_VERTEX_BINDING_BUFFER);
     let differs = driver.integers_at(GL_VERTEX_BINDING_STRIDE, index);

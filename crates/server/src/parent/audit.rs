@@ -1,9 +1,9 @@
 //! The audit log: a line when a session begins, a line when it ends, and lines about clients that
 //! are refused.
 //!
-//! The lines are events of `tracing` with the target [`TARGET`]. The names of fields with a
-//! client's claims begin with `claimed_`. Lines about refused clients are bounded, because refused
-//! clients cost nothing.
+//! The lines are events of `tracing` with the target [`TARGET`]. Fields that contain a client's own
+//! claims have names that begin with `claimed_`. The number of lines about refused clients is
+//! limited, because being refused costs a client nothing.
 
 use super::identity::{Claim, Peer};
 use super::process::WorkerExit;
@@ -13,10 +13,11 @@ use mgn_wire::Blame;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The target of all events here, and of those of `mgn_fabric` about connections that it closes.
+/// The target of all events here, and of the events of `mgn_fabric` about connections that it
+/// closes.
 const TARGET: &str = "audit";
 
-/// Emits an event of a level that is not known before.
+/// Emits an event whose level is known only at run time.
 macro_rules! event {
     ($level:expr, $($what:tt)+) => {
         match $level {
@@ -58,9 +59,10 @@ pub(super) enum Reason {
     ClientLeft,
     /// The worker has said why.
     Told(Cause),
-    /// The client's token has been withdrawn, and why this is.
+    /// The client's token has been revoked, for this reason.
     Revoked(String),
-    /// The worker has said something that no worker says, or has not listened, and was killed.
+    /// The server has killed the worker, because it sent an invalid message or did not read its
+    /// messages.
     Killed(String),
     Crashed(WorkerExit),
     ServerStop,
@@ -127,7 +129,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why a client is refused. The client gets the text of this.
+/// Why a client is refused. The client gets the text of the error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("this is a render server, and it does not understand this client. If you meant the render server, use the same release on both ends")]
@@ -148,7 +150,7 @@ pub(super) enum Refusal {
     Memory { used: u64, total: u64 },
     #[error("there is no such session")]
     NoSession,
-    /// The client gets the same message as in the case before.
+    /// The client gets the same message as for `NoSession`.
     #[error("there is no such session")]
     WrongKey,
     #[error("the window already has its {0} programs (--window-clients)")]
@@ -203,7 +205,7 @@ impl Subject {
         );
     }
 
-    /// `drawn` are frames, and bytes of commands.
+    /// `drawn` is the number of frames, and of bytes of commands.
     pub fn log_end(&self, reason: &Reason, drawn: (u64, u64), now: Instant) {
         session_event!(
             self,
@@ -255,7 +257,7 @@ impl RefusalLog {
         );
     }
 
-    /// Logs the sum of those that were counted, when it is due.
+    /// Logs the number of refusals that were only counted, when this is due.
     pub fn report(&mut self, now: Instant) {
         if let Some(report) = self.0.report(now) {
             tracing::warn!(target: TARGET, event = "refusals", "{report}");

@@ -1,4 +1,4 @@
-//! The first worker: it shows what the driver can do, and in which sandbox it opens.
+//! The first worker. It shows what the driver can do, and in which sandbox the driver opens.
 
 use super::process::{Process, Standing};
 use super::{has_ended, POLL_INTERVAL_MAX, WORKER_TIMEOUT};
@@ -38,13 +38,13 @@ pub(super) fn start(
             Err(NotReady::Over) => {
                 return Err(ServerError::Worker("ended before it had started".into()))
             }
-            // A driver that we have not thought of may need more than the sandbox leaves it.
+            // An unfamiliar driver may need more than the sandbox allows.
             Err(NotReady::Failed(why)) => profile.level = less(profile, why)?,
         }
     }
 }
 
-/// The next level that leaves a driver more, if it does not open in this one, and why.
+/// The next less strict level, for a driver that did not open at this one for the reason `why`.
 fn less(profile: &Profile, why: String) -> Result<Level, ServerError> {
     match profile.level {
         Level::Full => Ok(Level::Reduced),
@@ -62,7 +62,8 @@ enum NotReady {
     Over,
 }
 
-/// Waits for the first worker's driver, and says what that can do, and how the worker is confined.
+/// Waits until the first worker has opened the driver. Returns the driver's abilities, and how the
+/// worker is confined.
 fn await_driver(
     first: &mut Process,
     signals: &UnixStream,

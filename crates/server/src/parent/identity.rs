@@ -14,9 +14,9 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
     pub caller: Caller,
-    /// The name of the user, if it is a user and has one.
+    /// The name of the client's user, if the user is known and has a name.
     pub user: Option<String>,
-    /// For TCP.
+    /// Only for TCP.
     pub address: Option<SocketAddr>,
 }
 
@@ -33,8 +33,8 @@ impl Peer {
         }
     }
 
-    /// Where it comes from. Limits of sessions count clients by this: those with different tokens
-    /// at one address, or in the network of an IPv6 address, count together.
+    /// Where the client comes from. Limits on sessions count by this: clients with different tokens
+    /// at one address, or in one IPv6 network, count together.
     pub fn source(&self) -> Source {
         self.caller.source()
     }
@@ -48,9 +48,9 @@ impl Peer {
         self.caller.identity().map(|token| token.name.as_str())
     }
 
-    /// A name that distinguishes it from all other clients, now and in later sessions: its token's
-    /// name, or its user if the kernel reports that. A user with servers on several hosts may have
-    /// another number on each.
+    /// A name that distinguishes the client from all others, now and in later sessions: the name of
+    /// its token, or its user if the kernel reports the user. The server's own user always
+    /// gets the same name, because the user's number may differ between hosts.
     pub fn lasting_name(&self) -> String {
         match (self.source(), self.token()) {
             (_, Some(token)) => format!("token {token}"),
@@ -59,7 +59,7 @@ impl Peer {
         }
     }
 
-    /// A session of this client that uses so much.
+    /// The share of a session of this client that uses `memory` bytes.
     pub fn share(&self, memory: u64) -> Share {
         Share {
             client: self.lasting_name(),
@@ -79,8 +79,8 @@ impl fmt::Display for Peer {
     }
 }
 
-/// The name of a user. It is looked up once: that may take a network round trip. Users who can
-/// connect are the server's own and root, so few are kept.
+/// The name of a user. It is looked up only once, because that may take a network round trip. Only
+/// the server's own user and root can connect, so few names are kept.
 fn user_name(uid: u32) -> Option<String> {
     static NAMES: Mutex<BTreeMap<u32, Option<String>>> = Mutex::new(BTreeMap::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,22 +44,22 @@ const WORKER_TIMEOUT: Duration = Duration::from_secs(30);
 const OLD_WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long workers may take to end when the server does, before they are killed.
 const WORKERS_END_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long after the beginning of a session the next worker is started, if no client waits for it:
-/// a session that begins needs the processors.
+/// How long the server waits after the beginning of a session before it starts the next spare
+/// worker, if no client waits for one. A session that begins needs the processors.
 const QUIET_AFTER_BEGIN: Duration = Duration::from_secs(1);
 /// How often the server checks what sessions use, and which tokens have been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
-/// How many clients of one listener are handled before the workers are heard.
+/// How many clients of one listener are handled before the workers' messages are.
 const CLIENTS_AT_ONCE: usize = 64;
-/// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
-/// follows.
+/// The longest sleep. After each sleep, the listeners drop clients that are too slow in their
+/// handshake.
 const POLL_INTERVAL_MAX: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
 
-/// Serves until a signal (SIGTERM, SIGINT), the end of the standard input or of the last session
-/// ends it, as the options say. Prints where it listens.
+/// Serves until SIGTERM or SIGINT comes or, if the options say so, until the standard input or the
+/// last session ends, or the follower ends the server. Prints where it listens.
 ///
 /// # Errors
 /// One sentence if it cannot start: an address in use, no driver, no worker.
@@ -78,8 +78,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         stages: options.chain.folders(),
         ..Profile::default()
     };
-    // It listens only after the driver has been tried, so that clients do not find a server without
-    // one.
+    // The server listens only after the driver has been tried, so that clients do not find a server
+    // without a driver.
     let end = options.end_with_stdin;
     let (spare, abilities, confined) = first::start(&options.worker, &mut profile, &signals, end)?;
     let mut listeners = Vec::new();
@@ -130,36 +130,37 @@ struct Server {
     processes: Vec<Process>,
     /// Clients that wait for a worker.
     queue: VecDeque<Waiting>,
-    /// Clients that have waited so far; the last one's number.
+    /// How many clients have waited so far, which is also the number of the last one.
     came: u64,
-    /// Sessions begun so far; the last one's number.
+    /// How many sessions have begun so far, which is also the number of the last one.
     sessions: u64,
-    /// When that was.
+    /// When the last session began.
     begun: Option<Instant>,
-    /// Why the last worker that did not come up did not.
+    /// Why the last worker that failed to start did so.
     failure: Option<String>,
-    /// Clients' keys are derived from it. Workers learn those only.
+    /// Clients' keys are derived from this key. Workers learn only the derived keys.
     binary_key: BinaryKey,
     refusals: RefusalLog,
-    /// When the sessions were last looked at.
+    /// When the sessions were last checked.
     reviewed: Option<Instant>,
 }
 
 struct Waiting {
     number: u64,
-    /// If no worker serves it that would serve any other: the profile of its own.
+    /// The profile of the worker that is started for this client only. None if a worker for any
+    /// client can serve it.
     profile: Option<Profile>,
     incoming: Incoming,
     peer: Peer,
     claim: Claim,
     shown: Option<Shown>,
-    /// The window that it draws into with others.
+    /// The window that the client draws into together with others.
     window: Option<Window>,
     since: Instant,
 }
 
 impl Waiting {
-    /// Which worker it waits for; see [`Process::client`].
+    /// The client's number, if it waits for a worker of its own; see [`Process::client`].
     fn worker(&self) -> Option<u64> {
         self.profile.as_ref().map(|_| self.number)
     }
@@ -175,7 +176,7 @@ impl Server {
                 listener.address()
             );
             if self.options.announce {
-                // The pipe may have no reader, which is no reason not to serve.
+                // The pipe may have no reader. The server serves all the same.
                 let _ = writeln!(out, "listening on {}", listener.address());
             }
         }
@@ -184,7 +185,7 @@ impl Server {
             follower.listening(abilities, &addresses.collect::<Vec<_>>());
         }
         let _ = out.flush();
-        // A service manager waits for the server itself, not for one within a run.
+        // A service manager waits for a server that it has started, not for the server of a run.
         if !self.options.end_with_stdin {
             if let Err(error) = mgn_sys::systemd::notify("READY=1") {
                 tracing::warn!("cannot tell the service manager that clients can come: {error}");
@@ -254,8 +255,9 @@ impl Server {
         Ok(is_ended || ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
     }
 
-    /// Handles clients that have come. Returns whether there may be more: clients that come all the
-    /// time must not keep the server from its workers, its limits and its signals.
+    /// Handles clients that have connected. Returns whether there may be more. The number per call
+    /// is limited, because a steady stream of clients must not keep the server from its workers,
+    /// its limits and its signals.
     fn let_clients_in(&mut self) -> Result<bool, ServerError> {
         let mut has_more = false;
         for listener in 0..self.listeners.len() {
@@ -273,7 +275,7 @@ impl Server {
         Ok(has_more)
     }
 
-    /// Takes what workers say, and buries those that have ended.
+    /// Handles messages from workers, and removes the workers that have ended.
     fn hear_workers(&mut self) {
         let mut at = 0;
         while at < self.processes.len() {
@@ -312,8 +314,8 @@ impl Server {
         }
     }
 
-    /// A worker has failed to start. The client that it was for gets an error. If it was for any
-    /// client, the waiting ones get the error when no other worker can come.
+    /// Handles a worker that has failed to start. The client that it was started for gets an error.
+    /// If it was for any client, the waiting clients get the error when no other worker can come.
     fn despair(&mut self, client: Option<u64>, why: String) {
         let Some(number) = client else {
             self.failure = Some(why);
@@ -376,7 +378,8 @@ impl Server {
         if let Err(why) = self.has_room_for(&peer) {
             return self.refuse(incoming, &peer, Some(&claim), why);
         }
-        // A small opening can name many places, and the worker's profile would grow with each.
+        // A small opening can name many places, and each of them would enlarge the worker's
+        // profile.
         let tile = shown.as_ref().map(|shown| tile::own_tile(&shown.wall));
         if let Some(Err(why)) = tile {
             return self.refuse(incoming, &peer, Some(&claim), Refusal::NotPermitted(why));
@@ -402,7 +405,7 @@ impl Server {
         });
     }
 
-    /// Whether there may be another session, of this client.
+    /// Whether this client may have another session.
     fn has_room_for(&self, peer: &Peer) -> Result<(), Refusal> {
         let options = &self.options;
         let most = options.max_sessions;
@@ -432,8 +435,9 @@ impl Server {
                 return Err(Refusal::SessionsOfToken(most));
             }
         }
-        // Where no memory is left, a client that would lose a session gets no other. The rest do:
-        // the memory that they ask for is in use by other clients.
+        // If no memory is left, a client is refused if one of its own sessions would have to end
+        // for the new one. Other clients are admitted: the memory that they lack is in use by
+        // others.
         let serving = self.processes.iter().filter_map(Process::share);
         let mut shares: Vec<Share> = serving
             .map(|share| Share {
@@ -451,7 +455,7 @@ impl Server {
             let share: &Share = &shares[at];
             (&share.client, share.source) == (&new.client, new.source)
         };
-        // A single session is always tried.
+        // A single session is always admitted.
         let is_refused = used > total && shares.len() > 1 && too_much(&shares).is_some_and(is_its);
         match is_refused {
             true => Err(Refusal::Memory {
@@ -462,7 +466,7 @@ impl Server {
         }
     }
 
-    /// Looks now and then at what sessions use, and whether they may go on.
+    /// Enforces the time limits of workers. At intervals, also checks tokens and memory.
     fn review(&mut self, now: Instant) {
         for process in &mut self.processes {
             process.enforce_start(now);
@@ -538,7 +542,7 @@ impl Server {
         self.processes[places[most]].order_end(cause.clone(), Reason::Told(cause), now);
     }
 
-    /// Sends a client away that waits for a worker.
+    /// Refuses a client that waits for a worker.
     fn send_away(&mut self, waiting: Waiting, why: Refusal) {
         self.refuse(waiting.incoming, &waiting.peer, Some(&waiting.claim), why);
     }
@@ -557,7 +561,7 @@ impl Server {
         self.profile.showing(shown, allowed)
     }
 
-    /// The viewers that a client may have its tile shown at.
+    /// The viewers at which a client may show its tile.
     fn viewers_of(&self, client: &Waiting) -> Vec<Viewer> {
         let Some(shown) = &client.shown else {
             return Vec::new();
@@ -595,7 +599,8 @@ impl Server {
         process.attach(session, incoming);
     }
 
-    /// Gives waiting clients to workers that are ready, and has the next one started.
+    /// Gives waiting clients to workers that are ready, and starts the workers that are needed
+    /// next.
     fn serve_queue(&mut self) {
         let now = Instant::now();
         self.queue.retain(|waiting| !waiting.incoming.is_gone());
@@ -613,7 +618,7 @@ impl Server {
         while let Some(waiting) = self.queue.get(at) {
             let ready = match self.place_of(waiting, at) {
                 WorkerAssignment::At(process) => process,
-                // The programs that it has no place with may be just about to end.
+                // The programs of the existing window may be about to end.
                 WorkerAssignment::Never(_) if now - waiting.since < OLD_WINDOW_TIMEOUT => {
                     at += 1;
                     continue;
@@ -681,7 +686,7 @@ impl Server {
                     None => WorkerAssignment::At(there),
                 };
             }
-            // The worker that the first of them waits for serves all.
+            // The worker that the window's first client waits for serves all its clients.
             let mut before = self.queue.iter().take(at);
             if before.any(|other| is_of(other.window.as_ref())) {
                 return WorkerAssignment::None;
@@ -693,11 +698,12 @@ impl Server {
         ready.map_or(WorkerAssignment::None, WorkerAssignment::At)
     }
 
-    /// Has workers started: one that waits for the next client, and as many as clients wait for,
-    /// but not more at once than there are processors. After one has failed to start, the next
-    /// is started only for a client that waits.
+    /// Starts workers: one for the next client, and as many as clients wait for, but not more at
+    /// once than there are processors. After a worker has failed to start, the next one is started
+    /// only for a client that waits.
     fn keep_spares(&mut self) {
-        // A worker that was started for a client that has gone serves no other client.
+        // A worker that was started for one client cannot serve another, so it ends if its client
+        // has gone.
         let queue = &self.queue;
         let is_wanted = |client| queue.iter().any(|waiting| waiting.worker() == Some(client));
         self.processes
@@ -734,7 +740,7 @@ impl Server {
         self.start_own(processors);
     }
 
-    /// Starts workers for clients that wait for one of their own, if not too many are starting.
+    /// Starts workers for clients that need one of their own, unless too many are starting.
     fn start_own(&mut self, processors: usize) {
         let is_starting = |p: &&Process| matches!(p.standing, Standing::Starting);
         let starting = self.processes.iter().filter(is_starting).count();
@@ -772,7 +778,7 @@ impl Server {
         let Some(follower) = &self.options.follower else {
             return;
         };
-        // Those of a window count together what they draw.
+        // The sessions of a window are counted together.
         let report = |(process, served): (&Process, &Served)| SessionReport {
             id: served.id,
             program: served.subject.claim.to_string(),
@@ -784,12 +790,12 @@ impl Server {
         follower.sessions(all.map(report).collect());
     }
 
-    /// Sessions under way.
+    /// The number of current sessions.
     fn busy(&self) -> usize {
         self.processes.iter().map(|p| p.sessions().len()).sum()
     }
 
-    /// Ends all workers. Nothing is left when it returns.
+    /// Ends all workers. None is left when this returns.
     fn stop(mut self) {
         self.listeners.clear();
         let sessions = self.busy();
@@ -810,7 +816,7 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Those left are killed as they are dropped.
+        // The remaining workers are killed when they are dropped.
         let now = Instant::now();
         for process in &self.processes {
             for Served { subject, .. } in process.sessions() {
@@ -820,16 +826,16 @@ impl Server {
     }
 }
 
-/// Where a client that waits belongs.
+/// Which worker can serve a waiting client.
 enum WorkerAssignment {
-    /// In this worker.
+    /// The worker with this index.
     At(usize),
-    /// Nowhere yet.
+    /// None yet.
     None,
     Never(Refusal),
 }
 
-/// Why a client cannot have a share of a window that is there, in its own words.
+/// Why a client cannot join an existing window of the same name, if it cannot.
 fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
     let there = process.window.as_ref()?;
     let words = |clients: Option<u32>| match clients {
@@ -860,7 +866,7 @@ fn signals() -> Result<UnixStream, ServerError> {
     Ok(read)
 }
 
-/// Reads what has come by the standard input, which means nothing; says whether it is at its end.
+/// Whether the standard input is at its end. Reads what has arrived there, and ignores it.
 fn has_ended(mut stdin: &std::io::Stdin) -> bool {
     let mut bytes = [0; 256];
     matches!(stdin.read(&mut bytes), Ok(0) | Err(_))

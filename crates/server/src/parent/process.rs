@@ -29,34 +29,36 @@ const ORDER_TIME: Duration = Duration::from_secs(2);
 /// How long a worker may take to exit after its session. It may still save pictures.
 const EXIT_TIME: Duration = Duration::from_secs(30);
 
-/// Characters of what a worker says.
+/// The maximum number of characters of a text from a worker.
 pub(super) const WORDS_MAX: usize = 400;
 
-/// Ends with this: a worker that is dropped is killed.
+/// A worker process. It is killed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// Logs what it writes to its standard error.
+    /// Logs what the worker writes to its standard error.
     log: Option<WorkerLog>,
-    /// Readable when the process has ended; without one the control socket's end tells.
+    /// Becomes readable when the process has ended. Without a pidfd, the end of the control socket
+    /// shows this.
     pidfd: Option<OwnedFd>,
     control: Option<UnixStream>,
     inbox: Inbox,
     outbox: Outbox,
-    /// The number of the waiting client that it was started for, if not for any.
+    /// The number of the waiting client that the worker was started for; none if it is for any
+    /// client.
     pub client: Option<u64>,
     /// The window that its sessions draw into together.
     pub window: Option<Window>,
     pub standing: Standing,
-    /// Why its session ends, as it has said, or as we have decided.
+    /// Why its session ends, according to the worker or to the server.
     pub reason: Option<Reason>,
-    /// Whether it has said that its session ends.
+    /// Whether the worker has reported the end of its session.
     has_ended: bool,
     /// When it was told to end its session.
     pub ordered: Option<Instant>,
-    /// When it said that its session has ended, or closed its socket.
+    /// When it reported the end of its session, or closed its socket.
     ending_since: Option<Instant>,
-    /// Bytes of memory that it used when we last looked.
+    /// Bytes of memory that it used at the last measurement.
     pub memory: u64,
     /// Frames, and bytes of commands.
     pub drawn: (u64, u64),
@@ -64,16 +66,16 @@ pub(super) struct Process {
     started: Instant,
 }
 
-/// Where a worker is in its life, which goes from top to bottom. A worker serves a hostile client,
-/// so what it says is taken only where it belongs.
+/// The state of a worker, which changes from top to bottom. A worker serves a client that may be
+/// hostile, so each message is accepted only in the states where it belongs.
 #[derive(Debug)]
 pub(super) enum Standing {
     Starting,
     /// The driver is open; this is what it can do, and how the worker is confined.
     Ready(Box<Abilities>, Confined),
-    /// There is no driver, and why.
+    /// The worker could not start, for this reason.
     Failed(String),
-    /// One session, or all those of a window; none any more if all of these have ended.
+    /// One session, or all sessions of a window. Empty once all sessions of a window have ended.
     Serving(Vec<Served>),
 }
 
@@ -83,24 +85,24 @@ pub(super) struct Served {
     pub id: u64,
     pub key: [u8; 16],
     pub subject: Subject,
-    /// The viewers that it may show pictures at.
+    /// The viewers at which it may show pictures.
     pub viewers: Vec<Viewer>,
 }
 
-/// A window that several programs draw into. Only those of the same client do.
+/// A window that several programs of one client draw into.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     /// Its client: [`super::identity::Peer::lasting_name`].
     pub owner: String,
     pub terms: SharedWindow,
-    /// Which renderer of a wall draws it here.
+    /// The number of the wall's renderer that draws the window here.
     pub tile: Option<u32>,
-    /// How many programs have come so far.
+    /// How many programs have joined so far.
     pub came: u32,
 }
 
 impl Window {
-    /// Whether both are the same one.
+    /// Whether both are the same window.
     pub fn is(&self, other: &Window) -> bool {
         let whole = |of: &Window| (of.owner.clone(), of.terms.name.clone(), of.tile);
         whole(self) == whole(other)
@@ -129,7 +131,8 @@ impl Process {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         pass_only_standard(&mut builder);
-        // An interrupt from the terminal is the server's to deal with.
+        // An interrupt from the terminal goes to the server's process group only. The server
+        // handles it.
         builder.process_group(0);
         if let Some(name) = std::env::args_os().next() {
             builder.arg0(name);
@@ -153,7 +156,7 @@ impl Process {
             log: None,
             pidfd,
             control: Some(control),
-            // A worker has no descriptors to give.
+            // Workers send no descriptors.
             inbox: Inbox::new(0),
             outbox: Outbox::default(),
             client: None,
@@ -181,8 +184,8 @@ impl Process {
         control.chain(pidfd).chain(connections)
     }
 
-    /// Takes what the worker has said, and sends what it now has room for, with the connections
-    /// that have been made for it.
+    /// Handles the worker's messages. Sends it the connections that have been made for it, and
+    /// pending messages as far as there is room.
     pub fn receive_messages(&mut self) {
         self.hand_over();
         let Some(control) = &self.control else { return };
@@ -203,10 +206,10 @@ impl Process {
                 self.send();
             }
             Ok(false) => self.closed(),
-            // A worker that has ended with messages untaken resets its socket.
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.end(&format!("sent an invalid message ({error})"));
             }
+            // If a worker ends without reading all messages, its socket is reset.
             Err(_) => self.closed(),
         }
     }
@@ -233,14 +236,14 @@ impl Process {
         }
     }
 
-    /// Whether the worker has read all messages to it: descriptors on their way to it count for a
-    /// limit of the server's user.
+    /// Whether the worker has read all messages to it. Descriptors in unread messages count towards
+    /// a limit of the server's user.
     fn is_listening(&self) -> bool {
         let unread = |control| mgn_sys::passing::unread(control).unwrap_or(0);
         self.outbox.is_empty() && self.control.as_ref().is_some_and(|c| unread(c) == 0)
     }
 
-    /// Takes one message, if it belongs where the worker is in its life.
+    /// Handles one message, if the worker may send it in its current state.
     fn take(&mut self, message: FromWorker) -> Result<(), String> {
         match (&self.standing, message) {
             (Standing::Starting, FromWorker::Ready(abilities, confined)) => {
@@ -326,7 +329,7 @@ impl Process {
         gone.subject.log_end(&reason, drawn, Instant::now());
         if is_empty {
             self.hang_up();
-            // A worker without sessions counts for no limit, so it must be gone soon.
+            // A worker without sessions counts towards no limit, so it must end soon.
             self.ordered.get_or_insert_with(Instant::now);
         }
         Ok(())
@@ -337,7 +340,7 @@ impl Process {
         let pid = self.child.id();
         tracing::error!("the worker process {pid} {why}, and is killed");
         self.control = None;
-        // One that has ended cannot be killed, and that is all right.
+        // Fails if the worker has already ended, which does no harm.
         let _ = self.child.kill();
         match self.standing {
             Standing::Serving(..) => self.reason = Some(Reason::Killed(why.to_owned())),
@@ -348,7 +351,7 @@ impl Process {
         }
     }
 
-    /// Puts a message behind those that the worker has not taken, and sends what there is room for.
+    /// Queues a message for the worker, and sends as much as there is room for.
     fn queue_message(&mut self, message: &ToWorker, fd: Option<OwnedFd>) {
         if self.control.is_none() {
             return;
@@ -366,8 +369,9 @@ impl Process {
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 self.end(&format!("does not listen ({error})"));
             }
-            // It is ending, which is noticed later; its last messages must still be read. It takes
-            // no others. They would keep the server busy, because its socket is ready for them.
+            // The worker is ending. Its end is noticed later, because its last messages must still
+            // be read. Pending messages to it are dropped: its socket stays ready for them, so they
+            // would keep the server busy.
             Err(error) => {
                 tracing::debug!("a worker has closed its socket: {error}");
                 self.outbox = Outbox::default();
@@ -380,7 +384,7 @@ impl Process {
         matches!(self.standing, Standing::Serving(_))
     }
 
-    /// The sessions that it serves: one, if not those of a window.
+    /// The sessions that the worker serves: one, or those of a window.
     pub fn sessions(&self) -> &[Served] {
         match &self.standing {
             Standing::Serving(served) => served,
@@ -388,7 +392,7 @@ impl Process {
         }
     }
 
-    /// One of its sessions, in the log. All of them have the same client.
+    /// One of its sessions, as the log describes it. All of them have the same client.
     pub fn subject(&self) -> Option<&Subject> {
         Some(&self.sessions().first()?.subject)
     }
@@ -399,31 +403,32 @@ impl Process {
         goes_on && self.control.is_some() && !self.sessions().is_empty()
     }
 
-    /// The memory of its session, if it serves one.
+    /// The memory of its sessions, if it serves any.
     pub fn share(&self) -> Option<Share> {
         Some(self.subject()?.peer.share(self.memory))
     }
 
-    /// Lets the worker end the session. The client gets the cause; the log gets the reason.
+    /// Tells the worker to end the session. The client gets `cause`; the log gets `reason`.
     pub fn order_end(&mut self, cause: Cause, reason: Reason, now: Instant) {
         self.reason.get_or_insert(reason);
         self.ordered.get_or_insert(now);
         self.queue_message(&ToWorker::End(cause), None);
     }
 
-    /// Kills a worker that does not end its session although it was told to, or itself although
-    /// its session has ended.
+    /// Kills a worker that has not ended its session in time after it was told to, or that has not
+    /// exited in time after its session.
     pub fn enforce_end(&mut self, now: Instant) {
         let is_late = |since: Option<Instant>, time| {
             since.is_some_and(|since| now.saturating_duration_since(since) > time)
         };
         if is_late(self.ordered, ORDER_TIME) || is_late(self.ending_since, EXIT_TIME) {
-            // One that has ended cannot be killed, and that is all right.
+            // Fails if the worker has already ended, which does no harm.
             let _ = self.child.kill();
         }
     }
 
-    /// Kills a worker that does not open its driver: clients would wait for it in vain.
+    /// Kills a worker that does not open its driver in time, because clients would wait for it in
+    /// vain.
     pub fn enforce_start(&mut self, now: Instant) {
         let is_late = now.saturating_duration_since(self.started) > START_TIME;
         if is_late && matches!(self.standing, Standing::Starting) {
@@ -432,13 +437,13 @@ impl Process {
         }
     }
 
-    /// Looks how much memory it uses.
+    /// Measures how much memory the worker uses.
     pub fn measure(&mut self) {
         self.memory = memory(Some(self.child.id())).unwrap_or(self.memory);
     }
 
-    /// Gives a client to the worker, which serves none yet or others of the same window. If that
-    /// fails, the worker is ending, which is then seen.
+    /// Gives a client to the worker, which serves no client yet, or others of the same window. If
+    /// that fails, the worker is ending, which is noticed later.
     pub fn begin(
         &mut self,
         mut session: Box<Session>,
@@ -470,19 +475,19 @@ impl Process {
         self.queue_message(&ToWorker::Frames { session, client }, Some(socket));
     }
 
-    /// Tells the worker to end, by closing its socket in our direction; the worker can still say
-    /// what it has drawn. A worker that has not opened its driver yet would notice this late, and
-    /// has nothing to clean up.
+    /// Tells the worker to end, by closing the socket for writing. The worker can still report what
+    /// it has drawn. A worker that has not opened its driver yet is killed: it would notice the
+    /// closed socket late, and has nothing to clean up.
     pub fn hang_up(&mut self) {
         if let Standing::Serving(..) = self.standing {
             self.reason.get_or_insert(Reason::ServerStop);
         }
         if let Some(control) = &self.control {
-            // Fails where the worker has closed its end, which is as good.
+            // Fails if the worker has closed its end, which does no harm.
             let _ = control.shutdown(Shutdown::Write);
         }
         if matches!(self.standing, Standing::Starting) {
-            // One that has ended cannot be killed, and that is all right.
+            // Fails if the worker has already ended, which does no harm.
             let _ = self.child.kill();
         }
     }
@@ -490,7 +495,7 @@ impl Process {
     /// How the process ended, if it has.
     pub fn ending(&mut self) -> Option<WorkerExit> {
         let status = self.child.try_wait().ok()??;
-        // Its last words may have come meanwhile.
+        // Its last messages may have arrived meanwhile.
         self.receive_messages();
         Some(status.into())
     }
@@ -498,10 +503,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that has ended cannot be killed, and that is all right.
+        // Fails if the worker has already ended, which does no harm.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Its last lines may say why it has ended.
+        // Waits for the worker's last lines, which may say why it has ended.
         self.log = None;
     }
 }
@@ -545,7 +550,7 @@ mod tests {
     use mgn_fabric::admission::Source;
     use mgn_fabric::Caller;
 
-    /// A worker that the test speaks for.
+    /// A worker whose messages the test sends.
     fn worker() -> (Process, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let child = Command::new("sleep").arg("1000").spawn().unwrap();
@@ -659,7 +664,7 @@ mod tests {
         let ends: [fn(UnixStream); 2] = [
             |socket| {
                 control::send(&socket, &ended()).unwrap();
-                // It stays open.
+                // The socket stays open.
                 std::mem::forget(socket);
             },
             drop,
@@ -681,7 +686,7 @@ mod tests {
         }
     }
 
-    /// Its socket is ready for the message all the time, but refuses it.
+    /// The worker's socket stays ready for the message, but refuses it.
     #[test]
     fn a_worker_that_takes_nothing_and_says_nothing_does_not_keep_the_server_busy() {
         let (mut process, socket) = serving();
@@ -696,7 +701,7 @@ mod tests {
         assert!(!process.descriptors().any(waits));
     }
 
-    /// Its feeds may outlive a session of a window by a moment.
+    /// The feeds of a window's session may live a moment longer than the session.
     #[test]
     fn a_session_of_a_window_that_has_ended_gets_no_connection_and_ends_no_other() {
         let (mut process, socket) = serving();

@@ -1,4 +1,4 @@
-//! Connections to viewers, which the parent makes for a worker that may make none.
+//! Connections to viewers. The parent makes them, because a worker may make none.
 
 use crate::broker::Outcome;
 use crate::tile::{host_name, Permission, TARGETS_MAX};
@@ -14,21 +14,22 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How soon a session connects to one of its viewers again.
+/// The least time between connections of a session to one of its viewers.
 const CONNECT_EVERY: Duration = Duration::from_millis(500);
-/// Connections that are being made for one client, and for all. A viewer that takes its time, of a
-/// client that has named it, holds a thread and some descriptors for as long.
+/// The maximum number of connections that are being made at one time, for one client and for all. A
+/// client can name a viewer that is slow to answer, which occupies a thread and some descriptors
+/// meanwhile.
 const CONNECTIONS_PER_CLIENT_MAX: usize = 16;
 const CONNECTIONS_MAX: usize = 64;
 
 /// The clients for which connections are being made, one entry for each connection.
 static CLIENTS: Mutex<Vec<Source>> = Mutex::new(Vec::new());
 
-/// One of the places above. It belongs to the thread that connects, which may outlive the session.
+/// An entry of `CLIENTS`. It belongs to the thread that connects, which may outlive the session.
 struct Turn(Source);
 
 impl Turn {
-    /// None if the client, or all together, have no place left.
+    /// None if the client, or all clients together, have reached the limit.
     fn take(client: Source) -> Option<Turn> {
         let mut all = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
         let its = all.iter().filter(|other| **other == client).count();
@@ -51,7 +52,7 @@ impl Drop for Turn {
 /// A viewer that a session may show pictures at.
 #[derive(Debug)]
 pub(in crate::parent) struct Viewer {
-    /// Its place among those where the session's tile is shown.
+    /// Its index among the places where the session's tile is shown.
     target: u16,
     feed: FeedOptions,
     /// When it was last connected to.
@@ -59,7 +60,7 @@ pub(in crate::parent) struct Viewer {
 }
 
 impl Viewer {
-    /// Those at which a client may have its tile shown.
+    /// The viewers at which a client may show its tile.
     pub fn all_of(
         shown: &Shown,
         permission: &Permission<'_>,
@@ -90,14 +91,15 @@ impl Viewer {
 pub(in crate::parent) struct ViewerTokens<'a> {
     /// The server's own token.
     pub own: Option<&'a Token>,
-    /// For connections back to the client, from a server that it has met.
+    /// The token for connections back to the client, if the client has proved a token.
     pub callback: Option<Token>,
 }
 
 impl ViewerTokens<'_> {
-    /// The token for a viewer that the server's owner or only the client has named.
+    /// The token for a viewer. `is_owners` says that the server's owner has named the viewer;
+    /// otherwise only the client has.
     fn of(&self, is_owners: bool) -> Option<Token> {
-        // Viewers take no pictures from clients.
+        // Viewers accept pictures only from tokens with the role server.
         let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
         let own = self.own.filter(is_servers);
         let callback = self.callback.as_ref();
@@ -108,7 +110,7 @@ impl ViewerTokens<'_> {
     }
 }
 
-/// The outcome for a session's viewer.
+/// The outcome of a connection to a session's viewer.
 #[derive(Debug)]
 pub(in crate::parent) struct Connected {
     pub session: u64,
@@ -120,7 +122,7 @@ pub(in crate::parent) struct Connected {
 #[derive(Debug, Default)]
 pub(in crate::parent) struct Connections {
     under_way: Vec<UnderWay>,
-    /// Those that failed at once.
+    /// Connections that failed at once.
     failed: Vec<Connected>,
 }
 
@@ -128,7 +130,7 @@ pub(in crate::parent) struct Connections {
 struct UnderWay {
     session: u64,
     target: u16,
-    /// At its end when there is an outcome.
+    /// Reaches its end when there is an outcome.
     done: UnixStream,
     outcome: Receiver<Outcome>,
 }
@@ -137,7 +139,7 @@ impl Connections {
     /// Connects to a viewer of the session, on a thread.
     ///
     /// # Errors
-    /// If the session has no such viewer, or a connection to it is being made.
+    /// If the session has no such viewer, or a connection to it is already being made.
     pub fn begin(
         &mut self,
         session: u64,
@@ -165,7 +167,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Makes no connection, and says why.
+    /// Reports that no connection is made, and why.
     pub fn refuse(&mut self, session: u64, target: u16, why: &str, is_final: bool) {
         let why = why.into();
         self.failed.push(Connected {
@@ -175,12 +177,12 @@ impl Connections {
         });
     }
 
-    /// Readable when there is an outcome.
+    /// Descriptors that become readable when there is an outcome.
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.under_way.iter().map(|one| one.done.as_fd())
     }
 
-    /// An outcome that there is now.
+    /// The next outcome, if there is one.
     pub fn next(&mut self) -> Option<Connected> {
         if let Some(failed) = self.failed.pop() {
             return Some(failed);
@@ -206,8 +208,8 @@ impl Connections {
     }
 }
 
-/// Starts the thread that connects. Gives what is at its end when there is an outcome, and where
-/// the outcome comes from.
+/// Starts the thread that connects. Returns a socket that reaches its end when there is an outcome,
+/// and the channel that delivers the outcome.
 fn start(viewer: &mut Viewer, client: Source) -> Result<(UnixStream, Receiver<Outcome>), String> {
     let turn = Turn::take(client).ok_or("the server makes too many connections to viewers")?;
     let failed = |error: std::io::Error| error.to_string();
@@ -279,7 +281,7 @@ mod tests {
         assert!(connections.begin(7, 0, &mut viewers, ME).is_err());
         assert_eq!(connections.descriptors().count(), 0);
         connections.begin(7, 2, &mut viewers, ME).unwrap();
-        // Only one at a time.
+        // Only one connection at a time.
         assert!(connections.begin(7, 2, &mut viewers, ME).is_err());
         let incoming = listener.accept().unwrap();
         let there = incoming.accept(b"", &Config::default()).unwrap();
@@ -321,13 +323,13 @@ mod tests {
         let mut held: Vec<Vec<Turn>> = (1..=5).map(take).collect();
         let counts: Vec<usize> = held.iter().map(Vec::len).collect();
         assert_eq!(counts[..3], [CONNECTIONS_PER_CLIENT_MAX; 3]);
-        // The other tests hold some.
+        // Other tests may hold some entries.
         assert!(counts.iter().sum::<usize>() <= CONNECTIONS_MAX);
         held.clear();
         assert!(Turn::take(client(1)).is_some());
     }
 
-    /// A viewer that only the client has named is shown nothing that would open another.
+    /// A viewer that only the client has named gets the client's token, if there is one.
     #[test]
     fn each_viewer_has_its_token() {
         let token = |role| Some(Token::new("a", role).unwrap());

@@ -1,9 +1,9 @@
-//! What workers write to their standard error, such as the messages of drivers, and the way of
-//! these lines to the server's.
+//! Copies what workers write to their standard error, such as the messages of drivers, to the
+//! server's standard error.
 //!
 //! A client that has taken over a worker could otherwise write lines that look like the server's
 //! own, and fill the disk that they are stored on. So each line begins with the worker's name, and
-//! of too many only the number is logged.
+//! if there are too many lines, only their number is logged.
 
 use mgn_fabric::printable;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -15,23 +15,23 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The maximum length of a line in bytes. What is longer becomes several.
+/// The maximum length of a line in bytes. Longer lines are split.
 const LINE_MAX: u64 = 1024;
 /// The maximum number of lines in an interval.
 const LINES_MAX: u32 = 100;
 const INTERVAL: Duration = Duration::from_secs(10);
-/// The pause after each read while lines are only counted, so that a worker that writes all the
-/// time takes no processor of the server's.
+/// The pause after each read while lines are only counted. It keeps a worker that writes all the
+/// time from occupying a processor in the server.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How soon the thread sees that the worker has ended, if a pipe stays open: a worker can give it
-/// to another process.
+/// How soon the thread notices that the worker has ended, if the pipe stays open. A worker can give
+/// the pipe to another process.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// The reads from such a pipe after that.
+/// The number of reads from such a pipe after the worker's end.
 const LAST_READS: u32 = 16;
 
-/// A thread that copies the lines of a worker to the server's standard error. Dropped after the
-/// worker has ended, it writes the last ones first.
+/// A thread that copies the lines of a worker to the server's standard error. If it is dropped
+/// after the worker has ended, it first writes the last lines.
 #[derive(Debug)]
 pub(super) struct WorkerLog {
     thread: Option<JoinHandle<()>>,
@@ -40,7 +40,7 @@ pub(super) struct WorkerLog {
 
 impl WorkerLog {
     /// # Errors
-    /// There is no thread for it.
+    /// If the thread cannot be started.
     pub fn begin(from: ChildStderr, worker: u32) -> io::Result<WorkerLog> {
         let name = format!("worker {worker}");
         let has_ended = Arc::new(AtomicBool::new(false));
@@ -51,7 +51,7 @@ impl WorkerLog {
         };
         let copy = move || {
             let write = |line: String| {
-                // There is no other place to say that it cannot be written.
+                // If this fails, there is no other place to report it.
                 let _ = writeln!(io::stderr(), "{line}");
             };
             Log::new(&name).copy(pipe, write, || thread::sleep(PAUSE), Instant::now);
@@ -104,7 +104,7 @@ impl Read for Pipe {
 /// The lines of one worker.
 struct Log<'a> {
     name: &'a str,
-    /// When the present interval began, and its lines.
+    /// When the current interval began, and how many lines it has.
     since: Option<Instant>,
     lines: u32,
     left_out: u64,
@@ -131,7 +131,7 @@ impl Log<'_> {
         let mut line = Vec::new();
         loop {
             line.clear();
-            // An error is the end too.
+            // An error ends the log, too.
             let read = (&mut from).take(LINE_MAX).read_until(b'\n', &mut line);
             if !matches!(read, Ok(1..)) {
                 break;
@@ -149,7 +149,7 @@ impl Log<'_> {
         }
     }
 
-    /// What to log when a line comes.
+    /// The lines to log when a line arrives.
     fn take(&mut self, line: &str, now: Instant) -> Vec<String> {
         let mut logged = Vec::new();
         if self.since.is_none_or(|since| now - since >= INTERVAL) {
@@ -166,7 +166,7 @@ impl Log<'_> {
         logged
     }
 
-    /// How many lines were not logged.
+    /// The line that says how many lines were not logged, if there are any.
     fn report(&mut self) -> Option<String> {
         match std::mem::take(&mut self.left_out) {
             0 => None,

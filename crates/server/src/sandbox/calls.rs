@@ -1,8 +1,8 @@
 //! Which system calls a worker may make: seccomp's part of the sandbox.
 //!
-//! Calls that are on no list fail with EPERM. A driver that makes a call that we have not thought
-//! of gets an error, as from a kernel that lacks the call, and most drivers can do without it. To
-//! end the session instead would not help.
+//! Calls that are on no list fail with EPERM. A driver that makes an unexpected call gets an error,
+//! as from a kernel that lacks the call, and most drivers can do without it. Ending the session
+//! instead would not help.
 
 use super::Profile;
 use libc::c_long;
@@ -97,7 +97,7 @@ const SOFTWARE: &[c_long] = &[
     libc::SYS_umask,
     libc::SYS_unlinkat,
     libc::SYS_utimensat,
-    // Descriptors, which the session's connections are too.
+    // Descriptors, which include the session's connections.
     libc::SYS_close,
     libc::SYS_close_range,
     libc::SYS_copy_file_range,
@@ -133,7 +133,7 @@ const SOFTWARE: &[c_long] = &[
     libc::SYS_writev,
 ];
 
-/// The same, by names that newer machines have no more.
+/// The same calls by older names, which newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 const SOFTWARE_OLD: &[c_long] = &[
     libc::SYS_access,
@@ -199,27 +199,27 @@ const DEVICES: &[c_long] = &[
     libc::SYS_truncate,
 ];
 
-/// The call by which the C library starts threads, whose flags no filter can see. Where it is told
-/// that there is no such call, it uses the older one. Other filters let this call pass: of several
-/// that refuse it, the last one would say how.
+/// The call with which the C library starts threads. No filter can see its flags. If the kernel
+/// reports that there is no such call, the library uses the older one. Other filters let this call
+/// pass, because if several filters refuse a call, the last one determines the error.
 const HIDDEN: &[c_long] = &[libc::SYS_clone3];
 
-/// The call that a further step makes.
+/// The call that installs the filter of the next step.
 const TIGHTENING: &[c_long] = &[libc::SYS_seccomp];
 
-/// Requests to the terminal that a worker may have as its standard error: to type for the user, and
-/// to do so on a console.
+/// Requests to a terminal that insert input as if the user had typed it. The second one is for a
+/// console.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 /// Requests that name the process that gets a signal when a descriptor becomes ready. The kernel
-/// sends it, so that no filter of `kill` sees it.
+/// sends this signal, so a filter of `kill` does not see it.
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
-/// The same by `fcntl`; one of them chooses the signal.
+/// The same requests of `fcntl`; `F_SETSIG` chooses the signal.
 const OWNER_COMMANDS: [i32; 3] = [libc::F_SETOWN, F_SETOWN_EX, F_SETSIG];
 const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;
-/// The bits of a socket's type that are no flags.
+/// The bits of a socket's type that are not flags.
 const SOCKET_TYPES: u64 = 0xf;
 /// Requests about any descriptor. Programs use them to ask whether it is a terminal, or how many
 /// bytes they can read.
@@ -250,7 +250,7 @@ const TIGHTENING_CONTROLS: &[u64] = &[38]; // PR_SET_NO_NEW_PRIVS
 /// Between the steps, the worker asks the kernel to end it with its server.
 const BETWEEN_CONTROLS: &[u64] = &[1]; // PR_SET_PDEATHSIG
 
-/// Leaves what drivers take to open, and what a session may take.
+/// Allows the calls with which drivers open, and the calls of any session.
 pub(super) fn before_driver(profile: &Profile) -> Result<&'static str, String> {
     let mut hidden = Calls::default();
     hidden.always(HIDDEN);
@@ -264,8 +264,8 @@ pub(super) fn before_driver(profile: &Profile) -> Result<&'static str, String> {
     Ok("")
 }
 
-/// Leaves what a session takes with the driver that is open, and unless this `is_last`, what it
-/// takes to leave less.
+/// Allows the calls of a session whose driver is open. Unless this `is_last`, also allows the calls
+/// that tighten the sandbox further.
 pub(super) fn after_driver(
     profile: &Profile,
     is_software: bool,
@@ -287,12 +287,13 @@ pub(super) fn is_available() -> bool {
     mgn_sys::process::can_filter_calls()
 }
 
-/// Calls, each with the conditions under which it matches; without any, it always does.
+/// Calls, each with the conditions under which it matches. A call without conditions always
+/// matches.
 #[derive(Default)]
 struct Calls(BTreeMap<c_long, Vec<SeccompRule>>);
 
 impl Calls {
-    /// Those of rendering in software, and what the profile needs besides.
+    /// The calls of rendering in software, and others that the profile needs.
     fn of(profile: &Profile) -> Calls {
         let mut calls = Calls::default();
         calls.always(SOFTWARE);
@@ -312,7 +313,8 @@ impl Calls {
         }
         let owner = OWNER_COMMANDS.map(|command| (1, SeccompCmpOp::Ne, command as u64));
         calls.when(libc::SYS_fcntl, owner);
-        // Limits of this process, by which storage is limited.
+        // Only the limits of this process. The renderer lowers its own limit of memory before it
+        // gives buffers and images storage.
         calls.one_of(libc::SYS_prlimit64, 0, &[0, own]);
         // Threads, but no processes and no namespaces.
         let spaces = libc::CLONE_NEWUSER

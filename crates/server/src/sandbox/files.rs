@@ -12,11 +12,11 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The newest version of Landlock whose rules are tested. On an older kernel, all that it has is
-/// used. Seccomp refuses connections to sockets with paths.
+/// The newest version of Landlock whose rules are tested. On an older kernel, all rules that it
+/// supports are used. Seccomp refuses connections to sockets with paths.
 const VERSION: ABI = ABI::V6;
 
-/// Where drivers, their libraries and their settings are. Nothing secret is here, or it is not
+/// Where drivers, their libraries and their settings are. Files here are not secret, or not
 /// readable by everybody.
 const READ: &[&str] = &[
     "/usr",
@@ -105,10 +105,10 @@ const FOLDERS_OF_DRIVERS: &[&str] = &[
     "__EGL_VENDOR_LIBRARY_FILENAMES",
 ];
 
-/// Where workers of root keep what they have compiled. Root's home would be closed to them.
+/// Where workers of a root server keep compiled shaders. They could not access root's home.
 const ROOTS_CACHE: &str = "/var/cache/manganese";
 
-/// Devices of graphics on this machine, and folders of such.
+/// The graphics devices of this machine, and folders of such devices.
 pub(super) fn gpu_devices() -> Vec<PathBuf> {
     let all = fs::read_dir("/dev").into_iter().flatten().flatten();
     let is_gpu = |name: &str| GPU_DEVICES.iter().any(|start| name.starts_with(start));
@@ -119,7 +119,7 @@ pub(super) fn gpu_devices() -> Vec<PathBuf> {
     found
 }
 
-/// Whether drivers may be elsewhere than the system has them.
+/// Whether environment variables name folders of drivers.
 pub(super) fn names_drivers() -> bool {
     FOLDERS_OF_DRIVERS
         .iter()
@@ -130,8 +130,8 @@ fn home() -> Option<PathBuf> {
     env::var_os("HOME").map(PathBuf::from)
 }
 
-/// Makes the folder that workers keep compiled shaders in. It is not the one of the user's other
-/// programs: these would run what a worker has put there, out of any sandbox.
+/// Makes the folder that workers keep compiled shaders in. The user's other programs have another
+/// folder, because they would run, outside any sandbox, what a worker has put there.
 pub(super) fn make_cache(user: Option<&NewUser>) -> Option<PathBuf> {
     let set = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let own = || {
@@ -201,7 +201,7 @@ fn build(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, Rule
     let mut ports = profile.ports.clone();
     if profile.has_windows {
         allow(paths(READ_FOR_NAMES), read)?;
-        // Long answers of name servers.
+        // Name servers send long answers over TCP.
         ports.push(53);
     }
     for port in ports {
@@ -225,10 +225,10 @@ fn read_elsewhere(profile: &Profile) -> Vec<PathBuf> {
     paths
 }
 
-/// Puts the rules in force.
+/// Enforces the rules.
 pub(super) fn enforce(rules: RulesetCreated) -> Result<String, String> {
-    // When the kernel forgets a file of /proc that no process has open, it forgets the rule for it
-    // too.
+    // The kernel forgets a file of /proc that no process has open, and the rule for the file with
+    // it. So these files stay open.
     let in_proc = READ.iter().filter(|path| path.starts_with("/proc/"));
     in_proc
         .filter_map(|path| PathFd::new(path).ok())

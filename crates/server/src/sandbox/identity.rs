@@ -17,12 +17,14 @@ use std::os::unix::fs::MetadataExt;
 /// other.
 const WORKER: u32 = 1_900_000_000;
 
-/// Open files: sessions have sockets and memory, drivers have devices and buffers.
+/// The maximum number of open files. Sessions have sockets and memory; drivers have devices and
+/// buffers.
 const FILES_MOST: u64 = 4096;
-/// How much sooner than its server a worker is chosen when the machine runs out of memory.
+/// How much higher than its server's a worker's OOM score is. The kernel ends processes with a
+/// higher score first.
 const OOM_STEP: i32 = 200;
 
-/// A user to become.
+/// The user that a worker becomes.
 pub(super) struct NewUser {
     pub uid: Uid,
     pub gid: Gid,
@@ -41,13 +43,13 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
     if profile.writes() || profile.has_windows {
         return Err("the session has files or windows of the server's user".into());
     }
-    // The server could not end a worker of another user without the last.
+    // Without KILL, the server could not end a worker of another user.
     let needed = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL;
     let has_all = capabilities(None).is_ok_and(|has| has.effective.contains(needed));
     if !has_all {
         return Err("the server may not change users".into());
     }
-    // In root's home, for example, which other users cannot access.
+    // Such a folder may be in root's home, for example, which other users cannot access.
     if super::files::names_drivers() {
         return Err("the environment names folders of drivers".into());
     }
@@ -77,8 +79,8 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
 
 pub(super) fn become_user(user: NewUser) -> Result<String, String> {
     let refused = |error| format!("refused: {error}");
-    // In a container that has no such numbers, or keeps groups as they are, it stays root with
-    // root's files.
+    // This fails in a container that lacks these numbers or does not let groups change. The worker
+    // then stays root, with root's files.
     set_thread_groups(&user.groups).map_err(refused)?;
     set_thread_res_gid(user.gid, user.gid, user.gid).map_err(refused)?;
     set_thread_res_uid(user.uid, user.uid, user.uid).map_err(refused)?;
@@ -87,8 +89,9 @@ pub(super) fn become_user(user: NewUser) -> Result<String, String> {
 
 /// Gives up all capabilities permanently.
 pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
-    // Folders and displays that root is told to use may be other users'. Landlock says
-    // which files these are; without it, the worker does without them.
+    // Folders and displays that root is told to use may belong to other users, and DAC_OVERRIDE
+    // gives access to them. Landlock limits this to the files that the profile names. Without
+    // Landlock, the worker does not get the capability.
     let has_rules = profile.level >= Level::Reduced;
     let uses_others = has_rules && (profile.writes() || profile.has_windows);
     let keep = match geteuid().is_root() && uses_others {
@@ -99,7 +102,7 @@ pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io:
     if has.permitted.contains(CapabilitySet::SETPCAP) {
         for number in 0..u64::BITS {
             let one = CapabilitySet::from_bits_retain(1 << number);
-            // Fails from the first on that this kernel does not have.
+            // Fails at the first number that this kernel does not have.
             if remove_capability_from_bounding_set(one).is_err() {
                 break;
             }
@@ -121,15 +124,15 @@ pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io:
     .into())
 }
 
-/// Has no program that is started ever get more, and other processes of the same user neither look
-/// into this one nor get its memory when it crashes.
+/// Ensures that programs that this process starts never gain privileges, and that other processes
+/// of the same user can neither look into this one nor get its memory when it crashes.
 pub(super) fn forbid_privileges() -> std::io::Result<&'static str> {
     set_no_new_privs(true)?;
     mgn_sys::process::hide_memory()?;
     Ok("")
 }
 
-/// Limits what a session may take of the machine. A limit that is lower already stays.
+/// Limits how much of the machine a session may use. A limit that is already lower stays.
 pub(super) fn limit() {
     let lower = |resource, most: u64| {
         let limit = getrlimit(resource);
@@ -142,8 +145,8 @@ pub(super) fn limit() {
             tracing::debug!("a limit stays: {error}");
         }
     };
-    // Processes are counted per user, so these are not limited. How long files may be is known with
-    // the session.
+    // Processes are not limited, because the kernel counts them per user. The length of files is
+    // limited later, when the session is known.
     lower(Resource::Nofile, FILES_MOST);
     let file = "/proc/self/oom_score_adj";
     let own = fs::read_to_string(file).ok();

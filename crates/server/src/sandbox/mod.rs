@@ -1,23 +1,24 @@
 //! The sandbox of a worker process: once it serves a client, it can do nothing that rendering does
 //! not need.
 //!
-//! A client that takes over the driver's process has its own commands there, the descriptors that
-//! the worker holds, and the system calls that are left. So a worker confines itself in steps.
+//! A client that takes over the driver's process can use the client's commands, the descriptors
+//! that the worker holds, and the system calls that are left. So a worker confines itself in steps.
 //!
-//! The first comes before the driver is opened. Most parts of a sandbox bind a thread and those
-//! that it starts, not a process: capabilities, Landlock, and in the kernel's eyes also users. Mesa
+//! The first comes before the driver is opened. Most parts of a sandbox apply to a thread and those
+//! that it starts, not to a process: capabilities, Landlock, and for the kernel also users. Mesa
 //! starts threads as it opens, and code that runs in one thread can take over the others of its
 //! process. While the worker has one thread, one call is enough. The driver's needs while it opens
 //! are known: to read libraries, and to open devices.
 //!
-//! The second comes when the client is known and before its first command is read. It narrows the
-//! system calls to those that this driver needs once it is open, in all threads, which only seccomp
-//! can do on the kernels that are in use. A session whose tile is shown in a window connects to the
-//! display after that and before the first command; then it can no longer connect to anything. In
-//! a window that several programs draw into it still can, because others come later.
+//! The second comes when the client is known and before its first command is read. In all threads,
+//! it reduces the system calls to those that this driver needs once it is open. Only seccomp can
+//! change all threads on the kernels that are in use. A session whose tile is shown in a window
+//! connects to the display after that and before the first command; then it can no longer connect
+//! to anything. If several programs draw into the window, the worker can still connect, because
+//! others come later.
 //!
-//! Because Landlock never widens, a session that needs more from the system than to be rendered is
-//! not given to a worker that is open already, but to one that is started for it (`Profile`).
+//! Landlock's rules can never be extended. So a session that needs more from the system than
+//! rendering gets a worker that is started for it (`Profile`), and not one that is already open.
 //!
 //! Parts that the kernel lacks, or a container refuses, are left out, and the server's log says so.
 //! No part is necessary for rendering.
@@ -50,7 +51,7 @@ pub(crate) struct Profile {
     pub ports: Vec<u16>,
 }
 
-/// From the least to the most.
+/// Ordered from the least to the most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Level {
     /// No sandbox at all.
@@ -85,7 +86,7 @@ impl Profile {
         profile
     }
 
-    /// Whether something is written that belongs to the server's user.
+    /// Whether the worker writes files that belong to the server's user.
     fn writes(&self) -> bool {
         !(self.stages.is_empty() && self.pictures.is_empty())
     }
@@ -101,7 +102,7 @@ fn port_of(display: &str) -> Option<u16> {
 /// Why a part is left out below [`Level::Full`].
 const NOT_FULL: &str = "the driver did not open with it";
 
-/// The parts without which `--require-sandbox` starts no server.
+/// The parts that `--require-sandbox` demands.
 const FILES: &str = "files and TCP by Landlock";
 const CALLS: &str = "system calls by seccomp";
 
@@ -166,11 +167,12 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
         },
     };
     for folder in &profile.pictures {
-        // There can only be a rule for a folder that is there. If it cannot be made, the code that
-        // opens it reports that.
+        // A rule needs a folder that exists. If the folder cannot be created, the code that opens
+        // it reports that.
         let _ = std::fs::create_dir_all(folder);
     }
-    // Before it becomes another user, which does not see all the files that get rules.
+    // This comes before the process becomes another user, who does not see all the files that get
+    // rules.
     let rules = match profile.level >= Level::Reduced {
         true => files::rules(profile, cache.as_deref()),
         false => Err(NOT_FULL.into()),
@@ -186,7 +188,7 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     if profile.is_required && !confined.holds() {
         return Err(format!("this worker is confined by {confined}"));
     }
-    // Where the driver looks, and the renderer.
+    // The driver and the renderer look here.
     if let Some(cache) = cache {
         std::env::set_var("XDG_CACHE_HOME", cache);
     }
@@ -194,8 +196,8 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
 }
 
 /// Confines all threads of this process to what it needs to serve a session with the driver that it
-/// has opened. A file, in memory or not, may be as long as what a session may use. Unless
-/// this step `is_last`, [`tighten_once_shown`] is to follow.
+/// has opened. A file, in memory or not, may be as long as the session's memory limit. Unless this
+/// step `is_last`, [`tighten_once_shown`] is to follow.
 ///
 /// # Errors
 /// If the process must not go on.
@@ -225,8 +227,8 @@ pub(crate) fn tighten(
     Ok(())
 }
 
-/// The third step, where the session's tile has windows: these are open, so nothing is connected to
-/// any more.
+/// The third step, if the session's tile has windows. They are open now, so the worker may no
+/// longer connect to anything.
 pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
     if profile.level == Level::Open {
         return;

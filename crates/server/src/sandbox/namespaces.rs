@@ -2,8 +2,8 @@
 //! memory and message queues of System V, and a host name of its own.
 //!
 //! Landlock and seccomp stop most of this already; namespaces also help where the kernel lacks
-//! them. There are none of mounts and processes: Landlock and seccomp keep a worker away from files
-//! and from other processes.
+//! them. There are no namespaces of mounts and processes: Landlock and seccomp keep a worker away
+//! from files and from other processes.
 
 use super::{Level, Profile, NOT_FULL};
 use mgn_sys::process::enter_namespaces;
@@ -11,9 +11,9 @@ use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags as Kinds;
 use std::fs;
 
-/// Moves this process, which must have one thread, into namespaces of its own. An ordinary user
-/// may only do so together with a namespace of users, in which the user's number stays the same and
-/// all others are unknown.
+/// Moves this process, which must have one thread, into namespaces of its own. An ordinary user may
+/// only do so together with a user namespace, in which the user's number stays the same and all
+/// others are unknown.
 ///
 /// # Errors
 /// If the system lets the process into them but does not let it keep its user's number there, as
@@ -22,7 +22,8 @@ pub(super) fn enter(profile: &Profile) -> Result<Result<&'static str, String>, S
     if profile.level != Level::Full {
         return Ok(Err(NOT_FULL.into()));
     }
-    // Displays are in the server's network, and their users have to be known.
+    // An X server is reached in the server's network namespace, and identifies a local client by
+    // its user.
     if profile.has_windows {
         return Ok(Err("the session has windows".into()));
     }

@@ -1,5 +1,5 @@
-//! A child process confines itself as a worker does, and tries what a client could that has taken
-//! it over.
+//! A child process confines itself as a worker does, and tries what a client that has taken over
+//! the worker could try.
 
 use super::*;
 use mgn_wall::{DisplayPosition, Fit, Rect, Tile, Wall};
@@ -29,7 +29,7 @@ fn child(name: &str, folder: &Path, without: &str) -> Output {
         .env(FOLDER, folder)
         .env(WITHOUT, without)
         .env("XDG_CACHE_HOME", folder.join("cache"))
-        // Cargo sets it, and where it is set a worker of root's stays root.
+        // Cargo sets this variable. While it is set, a worker of root stays root.
         .env_remove("LD_LIBRARY_PATH")
         .output()
         .unwrap()
@@ -284,7 +284,7 @@ fn try_everything(folder: &Path, (port, address, len): (u16, usize, usize)) {
     refused(fs::read_dir(folder));
     refused(fs::hard_link(folder.join("secret"), folder.join("link")));
     refused(File::open("/etc/shadow"));
-    // Others.
+    // Other processes.
     refused(TcpStream::connect(("127.0.0.1", port)));
     refused(TcpListener::bind("127.0.0.1:0"));
     refused(UdpSocket::bind("127.0.0.1:0"));
@@ -304,7 +304,7 @@ fn try_everything(folder: &Path, (port, address, len): (u16, usize, usize)) {
     refused(signal.map_err(Into::into));
     let pidfd = rustix::process::pidfd_open(parent, rustix::process::PidfdFlags::empty());
     refused(pidfd.map_err(Into::into));
-    // The kernel's less travelled parts.
+    // Rarely used system calls.
     for (call, error) in mgn_sys::process::try_harm() {
         assert_eq!(error, Some(libc::EPERM), "{call}");
     }

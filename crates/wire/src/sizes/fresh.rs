@@ -1,9 +1,9 @@
 //! Names whose values in a new context the server sends along with the context's constants.
 //!
-//! A client keeps a shadow of these. It gets their first values from the driver, and also the
-//! information that this context's gets know them: no two versions of a driver agree in all of
-//! them. Each name comes with its number of values. Values that follow from the default
-//! framebuffer's size are not used and may be anything.
+//! A client keeps a shadow of these values. It gets their initial values from the driver, and
+//! learns from them which names the context's gets accept: driver versions differ in this. Each
+//! name comes with its number of values. Values that depend on the size of the default framebuffer
+//! are not used and may be anything.
 
 use crate::gl::*;
 

@@ -146,7 +146,7 @@ pub fn map(target: u32, query: u32) -> Option<usize> {
     }
 }
 
-/// The name under which `glGetIntegerv` tells the length of a pixel map that `glGetPixelMap*v`
+/// The name for which `glGetIntegerv` returns the length of a pixel map that `glGetPixelMap*v`
 /// writes.
 pub fn pixel_map_counted_by(map: u32) -> Option<u32> {
     match map {

@@ -79,7 +79,7 @@ impl Element {
     }
 }
 
-/// Bytes of one element of `type`; a bitmap's element, being a bit, has none to offer.
+/// Bytes of one element of `type`; `None` for a bitmap, whose element is a bit.
 pub fn bytes_per_element(type_: u32) -> Option<usize> {
     match Element::of(type_)? {
         Element::Component(bytes) | Element::Packed(bytes) => Some(bytes),
@@ -87,8 +87,8 @@ pub fn bytes_per_element(type_: u32) -> Option<usize> {
     }
 }
 
-/// Bytes of one pixel; `None` for bitmaps and for enums no command accepts. A packed type
-/// counts as itself, whatever the format: drivers refuse the combinations that are invalid.
+/// Bytes of one pixel; `None` for bitmaps and for enums that no command accepts. A packed type has
+/// its own size, whatever the format: drivers refuse invalid combinations.
 pub fn pixel_bytes(format: u32, type_: u32) -> Option<usize> {
     let components = components(format)?;
     match Element::of(type_)? {
@@ -108,8 +108,8 @@ pub fn tight_row_bytes(width: usize, format: u32, type_: u32) -> Option<usize> {
     }
 }
 
-/// Bytes of a tight image. Extents below zero, which every command refuses, make it empty, so
-/// that the command can still be sent and be refused by the driver.
+/// Bytes of a tight image. Negative extents, which every command refuses, give an empty image, so
+/// that the command can still be sent and the driver refuses it.
 pub fn tight_image_bytes(
     width: i32,
     height: i32,
@@ -138,7 +138,7 @@ pub fn draw_index_bytes(type_: u32) -> Option<usize> {
     }
 }
 
-/// Bytes of `n` indices of `glDrawElements`; a negative `n` makes none.
+/// Bytes of `n` indices of `glDrawElements`; 0 for a negative `n`.
 pub fn draw_indices_bytes(n: i32, type_: u32) -> Option<usize> {
     usize::try_from(n)
         .unwrap_or(0)
@@ -162,7 +162,7 @@ pub fn list_offsets(kind: u32, names: &[u8]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Bytes that `glCallLists` reads for `n` names; a negative `n` makes none.
+/// Bytes that `glCallLists` reads for `n` names; 0 for a negative `n`.
 pub fn call_lists_bytes(n: i32, type_: u32) -> Option<usize> {
     let each = match type_ {
         GL_BYTE | GL_UNSIGNED_BYTE => 1,
@@ -174,7 +174,7 @@ pub fn call_lists_bytes(n: i32, type_: u32) -> Option<usize> {
     usize::try_from(n).unwrap_or(0).checked_mul(each)
 }
 
-/// Number of values of one control point of an evaluator, or `None` if `target` is none.
+/// Number of values of one control point of an evaluator, or `None` if `target` is no evaluator.
 pub fn map_components(target: u32) -> Option<usize> {
     Some(match target {
         GL_MAP1_INDEX | GL_MAP2_INDEX | GL_MAP1_TEXTURE_COORD_1 | GL_MAP2_TEXTURE_COORD_1 => 1,
@@ -195,8 +195,8 @@ pub fn map_components(target: u32) -> Option<usize> {
     })
 }
 
-/// Number of values of a tightly packed evaluator of the given orders (a one-dimensional one
-/// has a `vorder` of 1); orders below 1, which are refused, make it empty.
+/// Number of values of a tightly packed evaluator of the given orders (a one-dimensional one has a
+/// `vorder` of 1). The result is 0 for orders below 1, which drivers refuse.
 pub fn map_values(target: u32, uorder: i32, vorder: i32) -> Option<usize> {
     let order = |n: i32| usize::try_from(n).unwrap_or(0);
     map_components(target)?

@@ -1,4 +1,5 @@
-//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server gets the changes.
+//! glPushClientAttrib and glPopClientAttrib: the state is saved and restored here, and the server
+//! gets the changes.
 
 use crate::context::Context;
 use crate::current::context;
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     }
 }
 
-/// Primitive restart comes back with the arrays, as Mesa has it.
+/// Primitive restart is restored with the arrays, as Mesa does.
 const RESTART: [u32; 3] = [
     gl::GL_PRIMITIVE_RESTART,
     gl::GL_PRIMITIVE_RESTART_FIXED_INDEX,
@@ -71,7 +72,7 @@ impl Context {
         self.gl.state.get(pname).values().map(|v| v.int64(0) as u32)
     }
 
-    /// Tells the server what the shadow has restored.
+    /// Sends the server the state that the shadow has restored.
     fn send_restart(&mut self, before: [Option<u32>; 3]) {
         for (pname, old) in RESTART.into_iter().zip(before) {
             let Some(now) = self.integer(pname).filter(|now| Some(*now) != old) else {
@@ -85,10 +86,10 @@ impl Context {
         }
     }
 
-    /// Makes the saved arrays the current ones, telling the server of every array in a buffer
-    /// object that differs.
+    /// Makes the saved arrays the current ones, and sends the server every array in a buffer object
+    /// that differs.
     fn restore_arrays(&mut self, saved: SavedArrays) {
-        // An object that was deleted meanwhile stays deleted.
+        // An object that was deleted in the meantime stays deleted.
         if saved.name != self.gl.arrays.name() {
             if saved.name != 0 && !self.gl.own.vertex_arrays.is_taken(saved.name) {
                 return;

@@ -1,5 +1,5 @@
-//! Resets client attributes to those of a new context (EXT_direct_state_access), by calling the
-//! commands with which OpenGL defines this.
+//! Resets client attributes to those of a new context (EXT_direct_state_access). It calls the
+//! commands with which the extension defines this.
 
 use super::{client_attrib::*, entries::*};
 use crate::current::context;

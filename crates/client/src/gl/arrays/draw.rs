@@ -8,8 +8,8 @@ use mgn_wire::draws::{Array, ARRAY_WORDS};
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, RECORD_MAX};
 
-/// The elements of the arrays that a draw reads: `least..=greatest` for those with divisor 0, and
-/// for others those that the instances need.
+/// The elements of the arrays that a draw reads: `least..=greatest` for arrays with divisor 0. For
+/// other arrays, the elements that the instances need.
 #[derive(Clone, Copy)]
 pub(super) struct Reads {
     pub least: i64,
@@ -38,8 +38,8 @@ struct Range {
 }
 
 impl Arrays {
-    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a
-    /// piece. None if elements lie outside the program's memory: then the draw is in error, or
+    /// Describes the enabled arrays. Arrays whose elements overlap, such as interleaved ones, share
+    /// a piece. None if elements lie outside the program's memory: then the draw is an error or
     /// undefined.
     pub(super) fn gather(&self, reads: Reads) -> Option<Gathered> {
         let mut ranges: Vec<Range> = Vec::new();
@@ -49,7 +49,7 @@ impl Arrays {
             let binding = self.bound.binding(slot);
             let at = binding.offset.wrapping_add(format.relative_offset as usize);
             if binding.buffer == 0 && at == 0 {
-                // Enabled, but never given a pointer: the attribute keeps its current value.
+                // An enabled array without a pointer: the attribute keeps its current value.
                 continue;
             }
             let (first, last) = match binding.divisor {
@@ -131,8 +131,8 @@ impl Arrays {
     }
 }
 
-/// Vertices after which a draw may be cut, and how many the next piece has to repeat; none if it
-/// can't be cut by counting.
+/// The unit of vertices at which a draw may be cut, and how many vertices the next piece repeats;
+/// none if a draw of this mode cannot be cut so.
 fn steps(mode: u32) -> Option<(usize, usize)> {
     Some(match mode {
         gl::GL_POINTS => (1, 0),
@@ -147,8 +147,8 @@ fn steps(mode: u32) -> Option<(usize, usize)> {
 }
 
 impl Context {
-    /// A draw of elements `first..first + count` in order, for the renderers of `tiles`. Long ones
-    /// go in pieces where the primitives allow it, so that the server draws one while the
+    /// A draw of elements `first..first + count` in order, for the renderers of `tiles`. Long draws
+    /// are sent in pieces if the primitives allow it, so that the server draws one piece while the
     /// next is written.
     pub(super) fn draw_client_arrays(
         &mut self,
@@ -212,8 +212,8 @@ impl Context {
         };
     }
 
-    /// Whether a draw must not be cut because its primitives are counted, or because its lines are
-    /// stippled from end to end.
+    /// Whether a draw must not be cut because its primitives are counted, or because its line
+    /// stipple runs through the whole draw.
     fn must_keep_whole(&mut self, mode: u32) -> bool {
         self.gl.objects.uses_ids() || mode == gl::GL_LINE_STRIP && self.stippled()
     }

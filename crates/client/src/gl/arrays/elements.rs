@@ -15,17 +15,17 @@ use mgn_wire::{gl, ops};
 type Pointer = *const c_void;
 
 impl Context {
-    /// Whether the draw brings vertices or indices along. If not, its command travels as it is.
+    /// Whether the draw brings vertices or indices along. If not, its command is sent unchanged.
     fn brings_elements(&self) -> bool {
         let arrays = &self.gl.arrays;
         arrays.needs_client_memory() || arrays.bound.element_buffer == 0
     }
 
-    /// Draws with arrays or indices from the program's memory. The arguments are checked, except
-    /// for facts that only the server knows.
+    /// Draws with arrays or indices from the program's memory. Checks the arguments, except for
+    /// errors that only the server can find.
     fn draw_inline(&mut self, draw: Indexed) {
-        // In the driver's order: it checks numbers, then the mode and what the mode needs, then the
-        // type.
+        // In the driver's order: first the numbers, then the mode and the state that it needs, then
+        // the type.
         if draw.count < 0 || draw.instances < 0 {
             return self.set_error(gl::GL_INVALID_VALUE);
         }
@@ -53,7 +53,7 @@ impl Context {
                     fetched = found;
                     fetched.as_ptr()
                 }
-                // The indices lie outside the buffer: undefined, and nothing is drawn.
+                // The indices lie outside the buffer. The result is undefined, so nothing is drawn.
                 None => return,
             }
         };
@@ -76,8 +76,8 @@ impl Context {
         }
     }
 
-    /// Whether pieces of a draw, which bring the elements between their least and their greatest
-    /// index along, bring no more than half as much again as the whole draw.
+    /// Whether cutting the draw is worth it. Each piece brings all elements between its least and
+    /// greatest index along. The pieces may bring at most half as much again as the whole draw.
     ///
     /// # Safety
     /// The draw's indices lie at `indices`.
@@ -178,7 +178,7 @@ impl Context {
         }
     }
 
-    /// Sends a draw whose arguments are right to the renderers of `tiles`.
+    /// Sends a draw with valid arguments to the renderers of `tiles`.
     fn send_arrays(&mut self, mode: u32, first: i32, count: i32, tiles: u64) {
         if self.gl.arrays.needs_client_memory() {
             return self.draw_client_arrays(mode, first, count, 1, 0, tiles);
@@ -187,7 +187,7 @@ impl Context {
         self.enc.gl_draw_arrays(mode, first, count);
     }
 
-    /// Sends a piece of a draw, which brings nothing along, to the renderers of its tiles.
+    /// Sends a piece of a draw to the renderers of its tiles. It brings nothing along.
     fn send_piece(&mut self, draw: &Indexed, piece: &Piece) {
         let d = draw.piece(piece);
         let offset = d.indices as u64;
@@ -202,9 +202,9 @@ impl Context {
         }
     }
 
-    /// Draws instances, on the renderers whose tiles they touch: the fixed function places all
-    /// alike, and the program may have given bounds for others. `send` sends the draw if it brings
-    /// no vertices along.
+    /// Draws instances on the renderers whose tiles they touch. The fixed function places all
+    /// instances alike, and the program may have given bounds for other draws. `send` sends the
+    /// draw if it brings no vertices along.
     fn draw_instances(
         &mut self,
         mode: u32,
@@ -231,7 +231,7 @@ impl Context {
         send(self);
     }
 
-    /// A draw of nothing, for the errors that the server may find.
+    /// Sends a draw of no vertices, for the errors that only the server may find.
     pub(super) fn check_only(&mut self, mode: u32) {
         self.enc.gl_draw_arrays(mode, 0, 0);
     }
@@ -269,8 +269,8 @@ pub(super) fn drawing<'a>() -> Option<&'a mut Context> {
     Some(cx)
 }
 
-/// The same for a draw of instances or with arguments in a buffer object, which display lists
-/// refuse to hold.
+/// The same for a draw of instances, or with arguments in a buffer object. Display lists do not
+/// hold these draws.
 pub(super) fn drawing_unlisted<'a>() -> Option<&'a mut Context> {
     let cx = drawing()?;
     if cx.gl.lists.is_open() {
@@ -320,8 +320,8 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     });
 }
 
-/// Indexed draws: how it begins, the entry point, what it says of the draw, and how it travels when
-/// everything is in buffer objects.
+/// Indexed draws: how the draw begins, the entry point, the properties of the draw, and the command
+/// that is sent if everything is in buffer objects.
 macro_rules! indexed {
     ($($begin:ident: $name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident $op:ident($($sent:expr),*);)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
@@ -334,7 +334,7 @@ macro_rules! indexed {
                 }
                 match cx.sort_elements(&draw, None) {
                     Some(pieces) if pieces.is_empty() => return,
-                    // Instances travel as they are.
+                    // Draws of several instances are not cut.
                     Some(pieces) if draw.instances > 1 => cx.only(touched(&pieces), 64),
                     Some(pieces) => {
                         return pieces.iter().for_each(|piece| cx.send_piece(&draw, piece));
@@ -502,8 +502,8 @@ unsafe fn multi_draw(
         let in_memory = cx.gl.arrays.bound.element_buffer == 0;
         let no_indices = in_memory && (0..n).any(|i| (*indices.add(i)).is_null());
         if !right || no_indices || (0..n).all(|i| *count.add(i) == 0) {
-            // Nothing is drawn. In the driver's order: the mode and what the mode needs, the type,
-            // the numbers.
+            // Nothing is drawn. Checked in the driver's order: the mode and the state that it
+            // needs, the type, the numbers.
             cx.check_only(mode);
             return match draw_index_bytes(type_) {
                 None => cx.set_error(gl::GL_INVALID_ENUM),
@@ -528,14 +528,14 @@ unsafe fn multi_draw(
     }
 }
 
-/// The name of the buffer that `multi_draw_in_one` makes. glGenBuffers gives the lowest free names,
-/// which never get that high, and no program is known that chooses this one itself.
+/// The name of the buffer that `multi_draw_in_one` creates. glGenBuffers returns the lowest free
+/// names, which never get that high, and no program is known to choose this name itself.
 const INDICES_OF_A_DRAW: u32 = u32::MAX - 1;
 
 impl Context {
-    /// Several draws with indices from the program's memory as one command, which shaders that read
-    /// `gl_DrawID` need. All indices go into a buffer that lives for this command only. Each draw
-    /// is its count, its indices and its base vertex.
+    /// Several draws with indices from the program's memory as one command, because shaders that
+    /// read `gl_DrawID` need that. All indices go into a buffer that exists for this command only.
+    /// Each draw is given by its count, its indices and its base vertex.
     ///
     /// # Safety
     /// The program's indices can be read.
@@ -581,10 +581,10 @@ impl Context {
     }
 }
 
-/// The mode of draw `i` where modes lie `stride` bytes apart.
+/// The mode of draw `i`. The modes lie `stride` bytes apart.
 ///
 /// # Safety
-/// There is one.
+/// Mode `i` exists.
 unsafe fn mode_of(modes: *const u32, stride: i32, i: usize) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {

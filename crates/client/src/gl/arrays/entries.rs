@@ -11,7 +11,7 @@ use mgn_wire::gl;
 
 type Pointer = *const c_void;
 
-/// Remembers an array, and says whether the server has to know of it: it need not of one in the
+/// Stores an array, and returns whether the server has to know it. It need not know an array in the
 /// program's memory.
 fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     if cx.is_illegal_now() {
@@ -27,7 +27,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     let arrays = &mut cx.gl.arrays;
     let only_buffers = arrays.name() != 0 || cx.gl.api == mgn_wire::hello::api::CORE;
     if buffer == 0 && !pointer.is_null() && only_buffers {
-        // Vertex array objects can't hold pointers into memory.
+        // Vertex array objects cannot hold pointers to client memory.
         cx.set_error(gl::GL_INVALID_OPERATION);
         return false;
     }
@@ -64,14 +64,14 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     };
     array.since[slot] = released;
     if asked.slot >= attr::GENERIC {
-        // Other generic attributes may read from the same binding.
+        // Other generic attributes may use the same binding.
         array.find_client_slots();
     } else if buffer == 0 {
         array.client |= 1 << slot;
     } else {
         array.client &= !(1 << slot);
     }
-    // Without a buffer it may yet get one by its binding point.
+    // Even without a buffer here, the binding point may get one later.
     buffer != 0 || only_buffers
 }
 
@@ -87,7 +87,7 @@ fn fixed(slot: u8, size: i32, type_: u32, stride: i32) -> Asked {
     }
 }
 
-/// Pointers of the fixed function: the name, its slot, and how it is sent.
+/// Pointer commands of the fixed function: the name, the slot, and the encoder's function.
 macro_rules! pointers {
     ($($name:ident($($argument:ident: $type:ty),*) [$slot:expr, $size:expr, $kind:expr, $stride:expr] $encode:ident;)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type,)* pointer: Pointer) {
@@ -103,7 +103,7 @@ macro_rules! pointers {
     };
 }
 
-/// Sends a valid command that changes arrays. No further check is needed if the bound vertex array
+/// Sends a valid command that changes arrays. It certainly succeeds if the bound vertex array
 /// object can have arrays.
 fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
     let core = cx.gl.api == mgn_wire::hello::api::CORE;
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     send_checked(cx, |enc| enc.gl_client_active_texture(texture));
 }
 
-/// The arrays that lists have switched on or off, which they do by glEnable and glDisable.
+/// Applies changes by display lists, which enable and disable arrays by glEnable and glDisable.
 pub fn follow_array_switches(cx: &mut Context) {
     for (array, on) in cx.gl.state.take_array_switches() {
         enable_client(array, on);
@@ -305,7 +305,7 @@ fn send_client_state(cx: &mut Context, array: u32, on: bool) {
     });
 }
 
-/// NV_primitive_restart has its switch among the arrays'.
+/// NV_primitive_restart is enabled as a client state, like an array.
 fn restart(cx: &mut Context, on: bool) {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
@@ -404,8 +404,8 @@ pub unsafe extern "C" fn glInterleavedArrays(format: u32, stride: i32, pointer: 
     }
 }
 
-/// EXT_compiled_vertex_array promises that arrays don't change for a while. This promise is not
-/// needed.
+/// EXT_compiled_vertex_array promises that arrays do not change for a while. The promise is not
+/// used.
 pub unsafe extern "C" fn glLockArraysEXT(first: i32, count: i32) {
     if first < 0 || count <= 0 {
         // SAFETY: the only reference in use.

@@ -1,5 +1,5 @@
-//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not support arrays
-//! with blue first there.
+//! glArrayElement: reads elements of arrays in the program's memory. Mesa does not support BGRA
+//! arrays there.
 
 use crate::context::Context;
 use crate::current::context;
@@ -12,7 +12,7 @@ use crate::shadow::arrays::vertex_array::Format;
 use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
 
-/// The values of an element: those that the array has, followed by the rest of (0, 0, 0, 1).
+/// The values of an element. Those that the array lacks come from (0, 0, 0, 1).
 #[derive(Clone, Copy)]
 enum Element {
     Floats([f32; 4]),
@@ -30,7 +30,7 @@ fn components(format: &Format) -> usize {
 
 impl Element {
     /// # Safety
-    /// As many bytes as `bytes_taken` says lie at `at`.
+    /// The bytes that `bytes_taken` counts lie at `at`.
     unsafe fn read(format: &Format, at: *const u8) -> Element {
         let (n, type_) = (components(format), taken_for(format.type_));
         // SAFETY: the caller's promise.
@@ -68,7 +68,7 @@ impl Element {
     }
 }
 
-/// `n` values, and behind them those of (0, 0, 0, 1).
+/// `n` values, followed by the rest of (0, 0, 0, 1).
 ///
 /// # Safety
 /// They lie at `at`.
@@ -86,8 +86,8 @@ unsafe fn values<T: Copy, U: Default + Copy + From<u8>>(
 }
 
 impl Context {
-    /// Before a primitive: if some arrays lie in memory and others in buffers, glArrayElement will
-    /// need what the buffers hold.
+    /// Called before a primitive. If some arrays lie in memory and others in buffers,
+    /// glArrayElement will need the contents of the buffers.
     pub fn fetch_mixed_arrays(&mut self) {
         self.gl.arrays.fetched.clear();
         if !self.gl.arrays.needs_client_memory() {
@@ -111,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Whether an element of this number restarts the primitive.
+    /// Whether element `index` restarts the primitive.
     fn restarts_at(&self, index: i32) -> bool {
         let state = &self.gl.state;
         let on = state.is_enabled(GL_PRIMITIVE_RESTART) == Some(true);
@@ -119,10 +119,10 @@ impl Context {
         on && restart().is_some_and(|v| v.int64(0) as u32 == index as u32)
     }
 
-    /// Bytes of any buffer object; none if they are not all there.
+    /// Bytes of any buffer object; none if the buffer does not contain all of them.
     pub(super) fn buffer_bytes(&mut self, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
         let elements = self.gl.arrays.element_buffer();
-        // Contents are read through the binding of indices.
+        // The element array binding is used to read the contents.
         self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer);
         let bytes = buffers::element_bytes(self, buffer, offset, len);
         self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements);
@@ -147,8 +147,8 @@ pub unsafe extern "C" fn glArrayElement(index: i32) {
     }
 }
 
-/// Every enabled array's element as an attribute; the position (or generic attribute 0) comes last
-/// and makes the vertex.
+/// Sets the element of every enabled array as an attribute. The position (or generic attribute 0)
+/// comes last and makes the vertex.
 unsafe fn element(cx: &mut Context, index: i32) {
     let zero = usize::from(attr::GENERIC);
     let slots: Vec<usize> = cx
@@ -187,7 +187,7 @@ unsafe fn element(cx: &mut Context, index: i32) {
     }
 }
 
-/// Sets a generic attribute to values that stay what they are.
+/// Sets a generic attribute to integers or doubles, without conversion to floats.
 ///
 /// # Safety
 /// No other code refers to the thread's context meanwhile.
@@ -204,7 +204,7 @@ unsafe fn set_generic(attribute: u8, element: Element) {
     }
 }
 
-/// Element `index` of an array, wherever it lies; none if it has none.
+/// Element `index` of an array, in memory or in a buffer; none if the array does not have it.
 unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<Element> {
     let array = &cx.gl.arrays.bound;
     let (binding, format) = (*array.binding(slot), array.formats[slot]);

@@ -1,4 +1,4 @@
-//! Which formats each array takes, and the errors for others.
+//! The formats that each array accepts, and the errors for others.
 
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
@@ -62,7 +62,7 @@ impl Asked {
     pub fn error(&self, es1: bool) -> Option<u32> {
         let (types, sizes, bgra): (&[u32], _, bool) = match self.slot {
             attr::POINT_SIZE if es1 => (&[GL_FLOAT, GL_FIXED], 1..=1, false),
-            // Elsewhere there is no such array.
+            // OpenGL has no such array, only OpenGL ES 1.
             attr::POINT_SIZE => return Some(GL_INVALID_ENUM),
             attr::POSITION if es1 => (ES1, 2..=4, false),
             attr::NORMAL if es1 => (ES1, 3..=3, false),

@@ -1,4 +1,4 @@
-//! Queries of vertex arrays, answered here.
+//! Queries of vertex arrays, which are answered here.
 
 use super::entries::generic_slot;
 use crate::context::Context;
@@ -62,7 +62,8 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
     }
 }
 
-/// A parameter of a generic attribute; none for its current value, and for what isn't a parameter.
+/// A parameter of a generic attribute; none for its current value, and for names that are no
+/// parameter.
 pub(super) fn parameter(cx: &mut Context, index: u32, pname: u32) -> Option<i64> {
     let slot = generic_slot(cx, index)?;
     let slot = usize::from(slot);
@@ -88,7 +89,8 @@ pub(super) fn parameter(cx: &mut Context, index: u32, pname: u32) -> Option<i64>
     })
 }
 
-/// glGetVertexAttrib*: parameters are known; a current value may have to be queried.
+/// glGetVertexAttrib*: parameters are known here, but the server may have to be asked for a current
+/// value.
 macro_rules! gets {
     ($($name:ident: $type:ty, $encode:ident, $op:ident;)*) => {
         $(pub unsafe extern "C" fn $name(index: u32, pname: u32, params: *mut $type) {

@@ -20,7 +20,7 @@ pub(super) struct Indexed {
 }
 
 impl Indexed {
-    /// A part of it.
+    /// A piece of the draw.
     pub fn piece(&self, piece: &Piece) -> Indexed {
         let size = draw_index_bytes(self.type_).unwrap_or(0);
         Indexed {
@@ -30,13 +30,13 @@ impl Indexed {
         }
     }
 
-    /// Whether the arguments are right.
+    /// Whether the arguments are valid.
     pub fn draws(&self) -> bool {
         draw_index_bytes(self.type_).is_some() && draws(self.mode, 0, self.count, self.instances)
     }
 }
 
-/// The least and greatest index but `restart`; none if there is no other.
+/// The least and greatest index, not counting `restart`; none if there is no other index.
 ///
 /// # Safety
 /// `count` indices of `size` bytes lie at `indices`.
@@ -72,8 +72,8 @@ pub(super) unsafe fn bounds(
     }
 }
 
-/// Whether the arguments of an array draw are right and there is something to draw; else the server
-/// sees the command and raises its error.
+/// Whether the arguments of an array draw are valid and there is something to draw. Otherwise the
+/// command is sent, and the server raises its error.
 pub(super) fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
     mode <= gl::GL_PATCHES && first >= 0 && count > 0 && instances > 0
 }

@@ -12,21 +12,21 @@ use mgn_wire::sizes::image::draw_index_bytes;
 
 type Pointer = *const c_void;
 
-/// An indirect draw as far as its errors go.
+/// The arguments of an indirect draw that matter for its errors.
 struct Indirect {
     mode: u32,
-    /// The type of its indices, if it has any.
+    /// The type of the indices, if the draw has any.
     type_: Option<u32>,
     indirect: Pointer,
-    /// Where the number of draws lies in the parameter buffer.
+    /// The offset of the number of draws in the parameter buffer.
     count: Option<i64>,
 }
 
 impl Indirect {
-    /// Raises the error of a draw that lacks a buffer object, or whose commands are mapped, of
-    /// which the driver does not know. Says whether there is one.
+    /// Raises the error of a draw that lacks a buffer object or whose commands are mapped, which
+    /// the driver does not know. Returns whether there is an error.
     fn lacks_buffers(&self, cx: &mut Context) -> bool {
-        // In the driver's order.
+        // Checked in the driver's order.
         if let Some(error) = self.error_of_arrays(cx) {
             cx.set_error(error);
             return true;
@@ -34,7 +34,7 @@ impl Indirect {
         let Some(error) = self.error_of_commands(cx) else {
             return false;
         };
-        // The mode, and what it needs, comes between.
+        // The mode and the state that it needs are checked in between.
         cx.check_only(self.mode);
         cx.set_error(error);
         true
@@ -50,15 +50,15 @@ impl Indirect {
                 return Some(gl::GL_INVALID_OPERATION);
             }
         }
-        // The server draws OpenGL ES from another object than the default one, and hides arrays
-        // that lie nowhere.
+        // For OpenGL ES, the server binds another object than the default one, and hides arrays
+        // without memory.
         let is_default = !cx.gl.is_compat() && arrays.name() == 0;
         let lies_nowhere = !cx.gl.is_desktop() && arrays.needs_client_memory();
         (is_default || lies_nowhere).then_some(gl::GL_INVALID_OPERATION)
     }
 
-    /// An error of these commands that the driver would not find. It may also be one that the
-    /// driver would find, if the code is the same.
+    /// An error of these commands that the driver would not find. The driver may find it too, if
+    /// the code is the same.
     fn error_of_commands(&self, cx: &Context) -> Option<u32> {
         let lacks = |target| buffers::bound(cx, target) == Ok(0) || buffers::is_locked(cx, target);
         let wrong = |crooked: bool| match crooked {
@@ -74,8 +74,8 @@ impl Indirect {
     }
 }
 
-/// Raises the error of `draws` draws whose arguments lie `stride` bytes apart, and returns whether
-/// there is one.
+/// Raises the error of `draws` draws whose arguments lie `stride` bytes apart. Returns whether
+/// there is an error.
 fn wrong_layout(cx: &mut Context, draws: i32, stride: i32) -> bool {
     let wrong = draws < 0 || stride % 4 != 0;
     if wrong {
@@ -84,7 +84,7 @@ fn wrong_layout(cx: &mut Context, draws: i32, stride: i32) -> bool {
     wrong
 }
 
-/// One draw of arrays, as its arguments lie in memory.
+/// One draw of arrays, from its arguments in memory.
 unsafe fn draw_arrays(mode: u32, [count, instances, first, base]: [u32; 4]) {
     // SAFETY: nothing refers to the thread's context.
     unsafe {
@@ -92,7 +92,7 @@ unsafe fn draw_arrays(mode: u32, [count, instances, first, base]: [u32; 4]) {
     }
 }
 
-/// One draw of elements, whose indices lie in the bound buffer.
+/// One draw of elements, with indices in the bound buffer.
 unsafe fn draw_elements(
     mode: u32,
     type_: u32,
@@ -113,13 +113,13 @@ unsafe fn draw_elements(
     }
 }
 
-/// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory, which
-/// only a compatibility context allows: the arguments are fetched, and the draws are sent one by
-/// one. Returns whether they were: invalid ones are left to the driver.
+/// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory. Only
+/// a compatibility context allows that. The arguments are fetched, and the draws are sent one by
+/// one. Returns whether they were sent: invalid draws are left to the driver.
 ///
 /// # Safety
 /// The program's arrays have the elements that are drawn. Nothing but `cx` refers to the thread's
-/// context, and the caller does not use it afterwards if this says yes.
+/// context, and the caller does not use it after this has returned true.
 unsafe fn draw_fetched(cx: &mut Context, draw: &Indirect, draws: i32, stride: i32) -> bool {
     if !cx.gl.arrays.needs_client_memory() || !cx.gl.is_compat() || draw.mode > gl::GL_PATCHES {
         return false;
@@ -142,8 +142,8 @@ unsafe fn draw_fetched(cx: &mut Context, draw: &Indirect, draws: i32, stride: i3
     true
 }
 
-/// The arguments of each draw; the fifth of a draw without indices is 0. None if they are not all
-/// in their buffers.
+/// The arguments of each draw; the fifth one is 0 for a draw without indices. None if the buffers
+/// do not contain all of them.
 fn fetch_arguments(
     cx: &mut Context,
     draw: &Indirect,

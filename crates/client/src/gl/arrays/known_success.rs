@@ -1,4 +1,4 @@
-//! Draws that certainly raise no error, so that glGetError after them need not ask the server.
+//! Draws that certainly raise no error, so that a glGetError after them need not ask the server.
 
 use crate::context::Context;
 use crate::gl::known_success::Dependency;
@@ -7,8 +7,8 @@ use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 
 impl Context {
-    /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of
-    /// draw.
+    /// Sends a draw of `mode`. `checked` says whether its other arguments are valid. `what` is the
+    /// kind of draw.
     #[inline]
     pub fn send_draw(
         &mut self,
@@ -34,7 +34,7 @@ impl Context {
         }
     }
 
-    /// A primitive of `mode` is begun.
+    /// Called when a primitive of `mode` begins.
     pub fn drawing_begins(&mut self, mode: u32, op: u16) {
         let before = std::mem::replace(&mut self.enc.doubt, op);
         if !self.gl.known_success.is_wanted() {
@@ -48,8 +48,8 @@ impl Context {
         }
     }
 
-    /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or
-    /// pbuffer, with nothing about that could forbid it.
+    /// Whether a draw of `mode` is certain to succeed: it uses the fixed function, draws into a
+    /// window or pbuffer, and no other state can make it fail.
     pub fn draw_cannot_fail(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
@@ -65,9 +65,8 @@ impl Context {
             && off(gl::GL_FRAGMENT_PROGRAM_ARB)
     }
 
-    /// The key under which a draw's success is noted: it depends on the program and the units of
-    /// its samplers, on what is drawn to, and on little else. None where the rest is out of the
-    /// ordinary.
+    /// The key for the success of a draw. It depends on the program, the texture units of its
+    /// samplers, the draw framebuffer, and little else. None if the rest of the state is unusual.
     pub fn draw_success_key(&self, what: [u32; 2], mode: u32) -> Option<SuccessKey> {
         let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
         if objects.draws_specially()
@@ -90,7 +89,7 @@ impl Context {
             enabled(gl::GL_FRAGMENT_PROGRAM_ARB)?,
             match self.gl.is_desktop() {
                 true => 0,
-                // OpenGL ES may refuse to blend floating-point numbers.
+                // OpenGL ES may refuse to blend floating-point framebuffers.
                 false => state.is_enabled(gl::GL_BLEND)?.into(),
             },
         ];

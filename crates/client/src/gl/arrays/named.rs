@@ -1,5 +1,5 @@
-//! Vertex array objects by name. A command on one binds it for a moment, here and on the server,
-//! and becomes the command for the bound one. So the server gets no commands by name.
+//! Commands that name a vertex array object. The object is bound for a moment, here and on the
+//! server, and the command for the bound object is used. So the server gets no commands by name.
 
 use super::{entries::*, gets::*, objects::*};
 use crate::context::Context;
@@ -13,14 +13,13 @@ use mgn_wire::gl::*;
 /// Which objects a command may name.
 #[derive(Clone, Copy, PartialEq)]
 enum Which {
-    /// Those that exist; 0 is the default one where there is one.
+    /// Objects that exist. 0 is the default object, if there is one.
     Existing,
-    /// EXT_direct_state_access: those whose names were generated, which it makes exist.
+    /// EXT_direct_state_access: generated names. The command creates the object.
     Generated,
 }
 
-/// Works on an object as if it was bound, or raises the error of a name that the command may not
-/// name.
+/// Runs `work` while the object is bound. Raises an error if the command does not accept the name.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -52,7 +51,7 @@ unsafe fn with(name: u32, which: Which, work: impl FnOnce()) {
     }
 }
 
-/// Commands that are others on an object by name.
+/// Commands that become another command on the bound object.
 macro_rules! named {
     ($($name:ident($($arg:ident: $ty:ty),*) = $which:ident $bound:ident;)*) => {$(
         pub unsafe extern "C" fn $name(object: u32, $($arg: $ty),*) {
@@ -143,7 +142,7 @@ unsafe fn indexed(index: u32, pname: u32, param: *mut i32) {
     }
 }
 
-/// A parameter of a generic attribute; 0 with an error, as Mesa has it.
+/// A parameter of a generic attribute; 0 with an error, as in Mesa.
 fn attribute(cx: &mut Context, index: u32, pname: u32) -> i32 {
     if pname == GL_CURRENT_VERTEX_ATTRIB {
         let error = match generic_slot(cx, index) {
@@ -173,7 +172,7 @@ unsafe fn integer(pname: u32, param: *mut i32) {
     unsafe {
         let cx = context();
         if is_fixed_pointer(pname) {
-            // As much of it as there is room for.
+            // The part of the pointer that fits.
             let mut pointer = std::ptr::null_mut();
             glGetPointerv(pname, &raw mut pointer);
             return param.write(pointer as usize as i32);
@@ -212,8 +211,8 @@ unsafe fn fixed_pointer(pname: u32, param: *mut *mut c_void) {
     }
 }
 
-/// Works with texture unit `index` as the client's active one; raises GL_INVALID_VALUE if there is
-/// none.
+/// Runs `work` while texture unit `index` is the active client unit. Raises GL_INVALID_VALUE if
+/// there is no such unit.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -288,7 +287,7 @@ unsafe fn switch(array: u32, on: bool) {
     }
 }
 
-/// Arrays of texture coordinates by their unit.
+/// Commands on the texture coordinate array of a unit.
 macro_rules! of_unit {
     ($($name:ident = $switch:ident;)*) => {$(
         pub unsafe extern "C" fn $name(array: u32, index: u32) {
@@ -342,7 +341,8 @@ pub unsafe extern "C" fn glMultiTexCoordPointerEXT(
     }
 }
 
-/// Works on an object with `buffer` as the array buffer, which is made if there is none.
+/// Runs `work` with the object bound, and `buffer` as the array buffer. The buffer is created if it
+/// does not exist.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -365,7 +365,7 @@ unsafe fn with_buffer(object: u32, buffer: u32, offset: i64, point: impl FnOnce(
     }
 }
 
-/// Pointer commands on an object and a buffer by name.
+/// Pointer commands that name an object and a buffer.
 macro_rules! offsets {
     ($($name:ident($($arg:ident: $ty:ty),*) = $bound:ident;)*) => {$(
         pub unsafe extern "C" fn $name(object: u32, buffer: u32, $($arg: $ty,)* offset: i64) {

@@ -29,8 +29,8 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
     }
 }
 
-/// The slot of a generic attribute or binding point of an object that has separate formats, which
-/// in the core profile and in OpenGL ES the default one has not.
+/// The slot of a generic attribute or binding point, if the bound object has separate formats. The
+/// default object has none in the core profile and in OpenGL ES.
 fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
     if !cx.gl.is_compat() && cx.gl.arrays.name() == 0 && !cx.gl.in_begin() {
         return cx.fail(gl::GL_INVALID_OPERATION);
@@ -38,7 +38,7 @@ fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
     generic_slot(cx, index)
 }
 
-/// The three glVertexAttrib*Format.
+/// The three glVertexAttrib*Format commands.
 macro_rules! formats {
     ($($name:ident($($normalized:ident: u8)?) $kind:ident $encode:ident;)*) => {
         $(pub unsafe extern "C" fn $name(index: u32, size: i32, type_: u32, $($normalized: u8,)? offset: u32) {
@@ -120,9 +120,9 @@ fn bind(cx: &mut Context, slot: u8, buffer: u32, offset: i64, stride: i32) {
     array.find_client_slots();
 }
 
-/// Whether OpenGL binds a buffer so, of a buffer that may be bound.
+/// Whether OpenGL accepts this offset and stride for a buffer that may be bound.
 fn is_range(cx: &Context, offset: i64, stride: i32) -> bool {
-    // Version 4.4 limits strides, for these commands first.
+    // Version 4.4 introduced the limit for strides, first for these commands.
     let limited = cx.gl.is_desktop() && cx.gl.objects.limits.version < (4, 4);
     offset >= 0 && stride >= 0 && (limited || stride <= STRIDE_MAX)
 }
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn glBindVertexBuffers(
         }
         let n = usize::try_from(count).unwrap_or(0);
         let slots = u32::from(attr::COUNT - attr::GENERIC);
-        // The sum as Mesa has it, where a negative count may be none.
+        // The sum is computed as in Mesa, where a negative count may pass.
         if first.wrapping_add(count as u32) > slots || first > slots && count > 0 {
             return cx.set_error(gl::GL_INVALID_OPERATION);
         }
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn glBindVertexBuffers(
                 bind(cx, slot, 0, 0, 16);
                 continue;
             }
-            // The server finds the error of an invalid one, and binds the others.
+            // For an invalid binding the server raises the error, and applies the others.
             let (buffer, offset, stride) = (*buffers.add(i), *offsets.add(i), *strides.add(i));
             let bound = cx.gl.arrays.bound.bindings[usize::from(slot)].buffer;
             if is_range(cx, offset, stride)

@@ -1,9 +1,9 @@
-//! `tilesort` of draws from arrays and buffers: a draw is cut where the tiles that it touches
+//! `tilesort` of draws from arrays and buffers. A draw is cut where the tiles that it touches
 //! change, and each piece is sent to the renderers that need it.
 //!
-//! Where the fixed function places vertices, the tiles are found by bounds of blocks of vertices or
-//! indices. The contents of buffers are known as far as there are copies of them (`buffers`), and
-//! bounds are found once for the same contents.
+//! Where the fixed function transforms vertices, the tiles are found from bounds of blocks of
+//! vertices or indices. The contents of buffers are known if there are copies of them (`buffers`).
+//! Bounds are computed once for the same contents.
 
 use super::indexed::{bounds as index_bounds, Indexed};
 use crate::context::Context;
@@ -22,13 +22,13 @@ use mgn_wire::RECORD_MAX;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks of the program's memory that are examined before they are sent, while they are in the
-/// processor's cache.
+/// The number of blocks of the program's memory that are examined before they are sent, so that
+/// they are still in the processor's cache then.
 const STRETCH: usize = 64;
 
-/// Where the positions of a draw lie: in the program's memory, or in a buffer. Of a buffer, the
-/// number of its contents is known, and either the contents or an outline of them, in which the
-/// first position has a number.
+/// Where the positions of a draw lie: in the program's memory, or in a buffer. For a buffer, the
+/// number of its contents is known, and either the contents or an outline of them. The last field
+/// of an outline is the number of the draw's first position in it.
 enum Source<'a> {
     Memory,
     Copy(Contents<'a>, u64),
@@ -46,8 +46,8 @@ impl Source<'_> {
 }
 
 impl Context {
-    /// Cuts a draw of the elements `first..first + count` and sends the pieces. False if everyone
-    /// draws it, as it is.
+    /// Cuts a draw of the elements `first..first + count` and sends the pieces. Returns false if
+    /// every renderer must draw it as it is.
     #[inline]
     pub(super) fn sort_arrays(
         &mut self,
@@ -90,7 +90,7 @@ impl Context {
                 let pieces = match self.sort_blocks(mode, &tree, all, from) {
                     Some(pieces) => pieces,
                     None if next == 0 => return None,
-                    // Another thread has the surface drawn whole from now on.
+                    // Another thread has just made the surface whole.
                     None => vec![Piece {
                         first: next,
                         count: count - next,
@@ -140,8 +140,9 @@ impl Context {
         Some(())
     }
 
-    /// How an indexed draw is cut; one of instances is not, but may be for some tiles only.
-    /// `indices` are those that it brings along. None if everyone draws it, as it is.
+    /// How an indexed draw is cut. A draw of several instances is not cut, but may be sent to some
+    /// tiles only. `indices` are set if the draw brings them along. None if every renderer must
+    /// draw it as it is.
     #[inline]
     pub(super) fn sort_elements(
         &mut self,
@@ -152,7 +153,7 @@ impl Context {
             return None;
         }
         let pieces = self.cut_elements(draw, indices)?;
-        // Each instance is drawn before the next.
+        // An instance must be complete before the next one begins, so the draw is not cut.
         if draw.instances == 1 || pieces.is_empty() {
             return Some(pieces);
         }
@@ -252,14 +253,14 @@ impl Context {
         Some(self.sort_overlap(mode))
     }
 
-    /// With its first command a frame may find the window in another size, and so it does before
-    /// tiles are looked for.
+    /// At its first command, a frame may find that the window has another size. So this is checked
+    /// before tiles are looked for.
     fn begin_a_frame(&mut self) {
         self.enc.ensure(4);
     }
 
-    /// The tiles that a draw with `mode` may touch, if the program has said where it will lie. An
-    /// empty draw goes to all renderers first, for the errors that it may raise.
+    /// The tiles that a draw with `mode` may touch, if the program has given its bounds. Before
+    /// that, an empty draw goes to all renderers, because the draw may raise errors.
     #[inline]
     pub(super) fn hinted(&mut self, mode: u32) -> u64 {
         match self.gl.debug.groups.say() && self.may_sort() {
@@ -282,12 +283,12 @@ impl Context {
         Some(tiles)
     }
 
-    /// Whether it is better to have many draws one by one.
+    /// Whether many draws should be sent one by one, so that each can be sorted.
     pub(super) fn sorts_each(&mut self, mode: u32) -> bool {
         self.may_sort() && self.sort_by(mode).is_some()
     }
 
-    /// How the positions lie, and in which buffer; none if they are none that can be sorted by.
+    /// The layout of the positions, and their buffer; none if draws cannot be sorted by them.
     fn positions(&self) -> Option<(Positions, u32)> {
         let slot = usize::from(attr::POSITION);
         let array = &self.gl.arrays.bound;
@@ -306,7 +307,7 @@ impl Context {
         (is_plain && is_there).then_some((positions, binding.buffer))
     }
 
-    /// The place of the positions; none if that is not known.
+    /// The source of the positions; none if it is not known.
     fn source<'a>(
         &self,
         buffers: &'a Buffers,
@@ -338,8 +339,8 @@ impl Context {
         sorter.map_or(EVERYONE, |sorter| sorter.tiles(&bounds))
     }
 
-    /// Sorts those blocks of a draw from the one with number `from` on by their bounds; none if
-    /// everyone has to draw them.
+    /// Sorts the blocks of a draw from number `from` on by their bounds; none if every renderer
+    /// must draw them.
     fn sort_blocks(
         &mut self,
         mode: u32,
@@ -350,13 +351,13 @@ impl Context {
         Some(bounds.cut(self.sorter(mode)?, blocks, from))
     }
 
-    /// Says that the draw that is written next, of at most `bytes` bytes, is for `tiles` only.
+    /// Marks the next draw, of at most `bytes` bytes, as one for `tiles` only.
     pub fn only(&mut self, tiles: u64, bytes: usize) {
         let room = bytes + 12;
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
         }
-        // Both lie in one message.
+        // The mark and the draw must lie in one message.
         if !self.enc.ensure(room) {
             return;
         }
@@ -371,7 +372,7 @@ mod tests {
     use mgn_fuzzing::Random;
     use mgn_wall::Sorter;
 
-    /// From -1 to 1.
+    /// A random number from -1 to 1.
     fn number(random: &mut Random) -> f32 {
         random.below(1u32 << 24) as f32 / (1u32 << 23) as f32 - 1.
     }
@@ -380,7 +381,7 @@ mod tests {
         std::array::from_fn(|i| (0..4).map(|k| a[4 * k + i % 4] * b[i / 4 * 4 + k]).sum())
     }
 
-    /// A perspective, seen from anywhere.
+    /// A perspective from a random point of view.
     fn transform(random: &mut Random) -> [f32; 16] {
         let mut perspective = [0.; 16];
         (perspective[0], perspective[5], perspective[10]) = (1.5, 1.5, -1.2);
@@ -398,7 +399,7 @@ mod tests {
         [60, 50, 40, 50],
     ];
 
-    /// The tiles in which points of a triangle lie that is before the eye.
+    /// The tiles that contain points of a triangle, of the part in front of the viewer.
     fn touched(transform: &[f32; 16], triangle: [[f32; 4]; 3]) -> u64 {
         let mut tiles = 0;
         for (i, j) in (0..=8).flat_map(|i| (0..=8 - i).map(move |j| (i, j))) {

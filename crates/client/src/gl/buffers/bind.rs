@@ -45,7 +45,7 @@ pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
     cx.judged(before);
 }
 
-/// Follows a binding that the server makes, too.
+/// Tracks a binding that the server makes, too.
 #[inline]
 fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
     let Some(place) = cx.gl.objects.bindings.place(target) else {
@@ -72,7 +72,7 @@ fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
     }
 }
 
-/// A binding of a name that this context has not bound yet. Says whether OpenGL allows it.
+/// Binds a name that this context has not bound yet. Returns whether OpenGL allows it.
 #[cold]
 fn first_bound(cx: &mut Context, buffer: u32) -> bool {
     if !adopt(cx, Class::Buffer, buffer) {
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn glBindBuffersRange(
     }
 }
 
-/// Names were deleted: they are unbound from this context, and unmapped.
+/// Called when names were deleted: their buffers are unbound from this context, and unmapped.
 pub fn deleted(cx: &mut Context, names: &[u32]) {
     for &name in names {
         cx.gl.objects.bindings.forget(name);

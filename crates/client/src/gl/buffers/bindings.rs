@@ -1,4 +1,4 @@
-//! The buffer that a command's target stands for.
+//! The buffer that is bound to a command's target.
 
 use crate::context::Context;
 use crate::shadow::buffers::bindings::BindingLocation;
@@ -17,7 +17,7 @@ pub fn bound(cx: &Context, target: u32) -> Result<u32, u32> {
     }
 }
 
-/// The buffer that a command on `target` is about. Raises the error of a command that finds none.
+/// The buffer for a command on `target`. Raises the command's error if none is bound.
 pub fn required(cx: &mut Context, target: u32) -> Option<u32> {
     match bound(cx, target) {
         Ok(0) => cx.set_error(GL_INVALID_OPERATION),

@@ -1,4 +1,4 @@
-//! Contents: from the program's memory to the server and back.
+//! Buffer contents: from the program's memory to the server and back.
 
 use super::bindings::{bound, required};
 use crate::context::Context;
@@ -11,14 +11,14 @@ use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
 
-/// Bytes of a glBufferSubData record beside its data.
+/// Bytes of a glBufferSubData record without its data.
 const HEAD: usize = 28;
 /// The most bytes in a piece of a large upload, unless it completes a half-filled message.
 const PIECE: usize = (RECORD_MAX / 2) & !4095;
 const _: () = assert!(2 * (PIECE + HEAD) <= RECORD_MAX);
-/// Less than this isn't worth a record of its own.
+/// Less room than this is not worth a record of its own.
 const RECORD_BYTES_MIN: usize = 16 << 10;
-/// A read is asked for in pieces of this size.
+/// Reads are requested in pieces of this size.
 pub(super) const READ_PIECE: usize = 4 << 20;
 /// The valid flags of storage.
 const STORAGE_FLAGS: u32 = GL_MAP_READ_BIT
@@ -27,7 +27,7 @@ const STORAGE_FLAGS: u32 = GL_MAP_READ_BIT
     | GL_MAP_COHERENT_BIT
     | GL_DYNAMIC_STORAGE_BIT
     | GL_CLIENT_STORAGE_BIT;
-/// Allocations from here on may fail, so the server is asked whether it has the memory.
+/// Allocations of this size or more may fail, so the server is asked whether it succeeded.
 const HUGE: i64 = 32 << 20;
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_void, usage: u32) {
@@ -52,8 +52,8 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         let (data, len) = (data.cast::<u8>(), size as usize);
         let before = cx.enc.doubt;
         let is_small = !data.is_null() && len <= PIECE;
-        // New contents for the old storage look the same, and spare drivers that don't recycle
-        // memory to find as much again.
+        // Replacing the contents of the old storage has the same effect. It spares drivers that do
+        // not recycle memory the allocation of as much again.
         let is_there = !data.is_null() && is_allocated(cx, buffer, size, usage);
         if !is_small && !is_there {
             cx.enc.gl_buffer_data(target, size, Data::Null, usage);
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
     }
 }
 
-/// If draws of the fixed function are sorted, the contents of vertices and indices are needed.
+/// If draws of the fixed function are sorted, the contents of vertex and index buffers are needed.
 fn want(cx: &mut Context, target: u32, buffer: u32) {
     let of_vertices = matches!(
         target,
@@ -94,7 +94,7 @@ fn is_storage(cx: &Context, buffer: u32) -> bool {
     buffers.get(buffer).is_some_and(|o| o.storage.is_some())
 }
 
-/// Whether the buffer has such storage already, and nothing is mapped.
+/// Whether the buffer already has storage of this kind, and is not mapped.
 fn is_allocated(cx: &Context, buffer: u32, size: i64, usage: u32) -> bool {
     let buffers = cx.gl.shared.buffers();
     buffers
@@ -102,7 +102,7 @@ fn is_allocated(cx: &Context, buffer: u32, size: i64, usage: u32) -> bool {
         .is_some_and(|o| o.size == size && o.usage == usage && o.mapping.is_none())
 }
 
-/// The server has allocated the buffer bound to `target`; says whether it could.
+/// Asks the server whether it could allocate the buffer bound to `target`.
 unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
     let mut there = 0i64;
     // SAFETY: the context's own encoder; one value is asked for.
@@ -117,12 +117,12 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
 
 fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32) {
     if cx.gl.shared.buffers().allocate(buffer, size, usage) {
-        // Storage that can be allocated again never has a persistent mapping.
+        // Mutable storage never has a persistent mapping.
         cx.gl.shared.notes.mapping_ended(false);
     }
 }
 
-/// Has bytes sent that a buffer is known to take, and follows what it holds.
+/// Sends bytes that the buffer is known to accept, and updates what is known of its contents.
 ///
 /// # Safety
 /// `data` holds `len` bytes.
@@ -141,8 +141,9 @@ unsafe fn upload(
     cx.gl.shared.buffers().write(buffer, offset, data, look);
 }
 
-/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill
-/// messages. Bytes that must be examined are examined while they are in the processor's cache.
+/// Sends bytes to the buffer bound to `target`, which is known to accept them, in pieces that fill
+/// messages. Bytes that must be examined are examined just before they are sent, so that they are
+/// still in the processor's cache then.
 ///
 /// # Safety
 /// `data` holds `len` bytes.
@@ -311,7 +312,7 @@ pub unsafe extern "C" fn glGetBufferSubData(
     }
 }
 
-/// Gets bytes of the buffer bound to `target`, which has them.
+/// Reads bytes of the buffer bound to `target`. They must exist.
 ///
 /// # Safety
 /// There is room for `len` bytes at `to`.
@@ -374,7 +375,8 @@ pub unsafe extern "C" fn glCopyBufferSubData(
     }
 }
 
-/// The server writes to the buffer bound to `target` by a command that the client does not follow.
+/// The server writes to the buffer bound to `target` by a command whose effect the client does not
+/// track.
 pub fn contents_changed(cx: &mut Context, target: u32) {
     if let Ok(name) = bound(cx, target) {
         cx.gl.shared.buffers().changed(name);
@@ -424,7 +426,7 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
 /// `len` bytes at `offset` of `buffer`, which is the bound vertex array object's element buffer.
 /// `None` if it has fewer.
 ///
-/// The first time it costs a round trip; from then on a copy is kept, up to a limit.
+/// The first call costs a round trip. From then on a copy is kept, up to a limit.
 pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
     let (size, may_copy) = {
         let mut buffers = cx.gl.shared.buffers();
@@ -455,7 +457,7 @@ pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> 
     Some(bytes)
 }
 
-/// Fetches all of the contents, and keeps them. Says whether there was memory for them.
+/// Fetches all of the contents, and keeps a copy. Returns whether there was memory for it.
 pub(super) fn copy_contents(cx: &mut Context, target: u32, buffer: u32, size: usize) -> bool {
     let Some(memory) = Memory::zeroed(size) else {
         return false;

@@ -1,5 +1,5 @@
-//! Buffers to which the server writes unseen by the client: shaders write through images of
-//! textures on them, and transform feedback writes directly.
+//! Buffers to which the server may write without the client's knowledge: shaders write through
+//! images of buffer textures, and transform feedback writes directly.
 
 use crate::current::context;
 use crate::gl::objects::names::use_name;
@@ -7,8 +7,9 @@ use crate::shadow::objects::class::Class;
 use mgn_wire::gl::GL_TEXTURE_BUFFER;
 use mgn_wire::lens;
 
-/// Commands after which the server may write to `buffer` unseen: `then` is what the table of
-/// buffers notes. Those of EXT_direct_state_access make the texture if there is none.
+/// Commands after which the server may write to `buffer` without the client's knowledge. `then` is
+/// what the table of buffers records. Commands of EXT_direct_state_access create the texture if it
+/// does not exist.
 macro_rules! writers {
     ($($name:ident($($arg:ident: $ty:ty),*) $send:ident $buffer:ident $then:ident $($texture:ident)?;)*) => {$(
         pub unsafe extern "C" fn $name($($arg: $ty),*) {

@@ -1,5 +1,5 @@
-//! Mapped buffers: memory of the client's, fetched when the program may read it and sent when it
-//! has written it.
+//! Mapped buffers. A mapping is memory of the client. It is fetched if the program may read it, and
+//! sent after the program has written to it.
 
 use super::bindings::{bound, required};
 use super::data::{copy_contents, fetch, send};
@@ -21,7 +21,7 @@ const ALLOWED: u32 = GL_MAP_READ_BIT
     | GL_MAP_PERSISTENT_BIT
     | GL_MAP_COHERENT_BIT;
 
-/// The flags that the storage must have.
+/// The access flags that need the same flags of the storage.
 const BY_STORAGE: u32 =
     GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
 
@@ -93,14 +93,14 @@ fn map(
     }
     let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
     let invalid = access & (GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT) != 0;
-    // For a persistent mapping, the server's contents must be known whether or not the program may
+    // For a persistent mapping, the server's contents must be known even if the program may not
     // read them: the program's writes are found as differences from them.
     let fetched = (!invalid || is_persistent) && !undefined;
     if !is_persistent && may_copy && !has_copy {
         if fetched {
             copy_contents(cx, target, buffer, size as usize);
         } else if length == size {
-            // All of it is the program's to write, so that what it writes is all there is.
+            // The program may write to all of it, so its writes are the whole contents.
             cx.gl.shared.buffers().make_copy(buffer);
         }
     }
@@ -128,7 +128,7 @@ fn map(
         cx.gl.shared.buffers().fetched(buffer);
     }
     if is_persistent {
-        // Writes to it must not overtake earlier commands for the buffer.
+        // Writes to the mapping must not overtake earlier commands that use the buffer.
         cx.flush();
     }
     cx.gl.shared.notes.mapping_begins(is_persistent);
@@ -265,10 +265,10 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     }
 }
 
-/// Whether the buffer bound to `target` is mapped so that the server may not work with it.
+/// Whether the buffer bound to `target` is mapped so that the server must not use it.
 pub fn is_locked(cx: &Context, target: u32) -> bool {
     match bound(cx, target) {
-        // The count is there so that the common case needs no lock.
+        // The counter exists so that the common case needs no lock.
         Ok(name) => {
             cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
                 && cx

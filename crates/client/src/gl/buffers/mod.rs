@@ -1,8 +1,8 @@
-//! Buffer objects: their bindings, their contents, and how the program's bytes get there.
+//! Buffer objects: their bindings, their contents, and how the program's bytes reach the server.
 //!
 //! The client knows the size and the mapping of every buffer, so it finds all errors of these
-//! commands itself; a large upload is then sent in pieces, of which none can fail. A mapping is
-//! memory of the client's that is sent when the program says that it is done.
+//! commands itself. Therefore a large upload can be sent in pieces, of which none can fail. A
+//! mapping is memory of the client, which is sent when the program says that it is done.
 
 pub mod bind;
 pub mod bindings;

@@ -1,5 +1,5 @@
-//! Buffer objects by name. A command on one binds it to `GL_COPY_WRITE_BUFFER` for a moment, here
-//! and on the server, and becomes the command for the buffer bound there. So the server gets no
+//! Commands that name a buffer object. The buffer is bound to `GL_COPY_WRITE_BUFFER` for a moment,
+//! here and on the server, and the command for the bound buffer is used. So the server gets no
 //! commands by name.
 
 use super::bind::*;
@@ -14,13 +14,13 @@ use core::ffi::c_void;
 use mgn_wire::gl::*;
 use std::ptr::null_mut;
 
-/// Whether there is a buffer object of this name, and not only the name.
+/// Whether there is a buffer object of this name, and not only a generated name.
 pub fn exists(cx: &Context, name: u32) -> bool {
     cx.gl.shared.buffers().exists(name)
 }
 
-/// Makes a buffer object of a name unless there is one, as a binding does. Says whether there is
-/// one now; raises the error if not.
+/// Creates the buffer object of a name if it does not exist, as binding the name does. Returns
+/// whether it exists now; if not, raises the error.
 pub fn make(cx: &mut Context, name: u32) -> bool {
     if exists(cx, name) {
         return true;
@@ -36,8 +36,8 @@ pub fn make(cx: &mut Context, name: u32) -> bool {
     true
 }
 
-/// Works with `buffer` bound to `target`; with nothing bound there if there is no such buffer, so
-/// that the command finds what is wrong in its order.
+/// Runs `work` with `buffer` bound to `target`. If the buffer does not exist, nothing is bound
+/// there, so that the command finds its errors in the right order.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -57,7 +57,7 @@ unsafe fn with<R>(target: u32, buffer: u32, work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Commands on a buffer by name.
+/// Commands that name a buffer.
 macro_rules! named {
     ($($name:ident($($arg:ident: $ty:ty),*) $([$none:expr] $ret:ty)? = $bound:ident;)*) => {$(
         pub unsafe extern "C" fn $name(buffer: u32, $($arg: $ty),*) $(-> $ret)? {
@@ -84,8 +84,8 @@ named! {
     glGetNamedBufferPointerv(pname: u32, params: *mut *mut c_void) = glGetBufferPointerv;
 }
 
-/// Those of EXT_direct_state_access, which make the buffer if there is none; in brackets what they
-/// answer if they cannot.
+/// Commands of EXT_direct_state_access, which create the buffer if it does not exist. The value in
+/// brackets is returned if they cannot.
 macro_rules! older {
     ($($name:ident($($arg:ident: $ty:ty),*) $([$none:expr] $ret:ty)? = $newer:ident;)*) => {$(
         pub unsafe extern "C" fn $name(buffer: u32, $($arg: $ty),*) $(-> $ret)? {
@@ -114,7 +114,7 @@ older! {
     glGetNamedBufferPointervEXT(pname: u32, params: *mut *mut c_void) = glGetNamedBufferPointerv;
 }
 
-/// Where no buffer is bound, clearing it is another error than where there is none of the name.
+/// The error for clearing differs: one if no buffer is bound, another if no buffer has the name.
 unsafe fn clear_all(
     target: u32,
     internal_format: u32,

@@ -44,8 +44,8 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     }
 }
 
-/// A parameter of the buffer bound to `target`, if the client knows it. `None` after an error was
-/// raised.
+/// A parameter of the buffer bound to `target`; the inner option is none if the client does not
+/// know it. Returns `None` if it raised an error.
 fn local_parameter(cx: &mut Context, target: u32, pname: u32) -> Option<Option<i64>> {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();

@@ -1,9 +1,9 @@
-//! Mappings that stay while the server works with the buffer: GL_ARB_buffer_storage.
+//! Mappings that persist while the server uses the buffer: GL_ARB_buffer_storage.
 //!
-//! The program's writes go to the server before the next message. OpenGL promises nothing about
-//! bytes that are written while earlier commands may still read them, so no command of the message
-//! may expect the old bytes. The server's writes come back when the program has waited for them: at
-//! fences, at the results of queries, and at glFinish.
+//! The program's writes are sent to the server before the next message. OpenGL promises nothing
+//! about bytes that are written while earlier commands may still read them, so no command of the
+//! message may expect the old bytes. The server's writes are fetched when the program has waited
+//! for them: at fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
 use crate::context::Context;
@@ -13,15 +13,15 @@ use crate::shadow::share_group::Shared;
 use mgn_wire::{ops, RECORD_MAX};
 use std::sync::MutexGuard;
 
-/// Bytes of a mgnBufferWrite record beside its data.
+/// Bytes of a mgnBufferWrite record without its data.
 const HEAD: usize = 20;
 
-/// The order of messages with programs' writes, and of those that rely on them.
+/// Orders the messages with programs' writes and the messages that rely on them.
 pub struct Turn<'a>(#[allow(dead_code)] MutexGuard<'a, ()>);
 
 impl Shared {
-    /// Sends what programs wrote to persistent mappings. No command of the group that relies on it
-    /// may be sent before. So hold the result until the following message is on its way.
+    /// Sends the program's writes to persistent mappings. No command of the share group that relies
+    /// on them may be sent before. So hold the result until the next message has been sent.
     pub fn send_persistent(&self, session: &Session, context: u32) -> Turn<'_> {
         let turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let writes = self.buffers().take_writes();
@@ -30,7 +30,7 @@ impl Shared {
     }
 }
 
-/// Sends writes, as many in a message as fit.
+/// Sends writes, as many per message as fit.
 fn send(session: &Session, context: u32, writes: &[Write]) {
     let size = |w: &Write| HEAD + w.part.len().next_multiple_of(WORD);
     let mut rest = writes;
@@ -52,7 +52,7 @@ fn send(session: &Session, context: u32, writes: &[Write]) {
     }
 }
 
-/// A mapping of `buffer` is to end: what was written to it goes first.
+/// Called before a mapping of `buffer` ends: the writes to it must be sent first.
 pub(super) fn before_unmapping(cx: &mut Context, buffer: u32) {
     let writes = cx.gl.shared.buffers().take_writes_to(buffer);
     for w in writes {
@@ -62,7 +62,7 @@ pub(super) fn before_unmapping(cx: &mut Context, buffer: u32) {
 }
 
 impl Context {
-    /// Fetches what the server wrote to persistent mappings.
+    /// Fetches the server's writes to persistent mappings.
     #[cold]
     pub fn fetch_persistent(&mut self) {
         let stale = self.gl.shared.buffers().take_stale();

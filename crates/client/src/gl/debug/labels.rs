@@ -7,10 +7,10 @@ use core::ffi::c_void;
 use mgn_wire::encoder::c_string;
 use mgn_wire::ops;
 
-/// Longer texts are refused by every driver, and don't travel.
+/// Every driver refuses longer texts, so they are not sent.
 const LABEL_BYTES_MAX: usize = 1 << 16;
 
-/// A text as it travels: of `length` bytes or, if that is negative, up to its end mark.
+/// A text to be sent: `length` bytes or, if that is negative, up to its NUL.
 ///
 /// # Safety
 /// `text` is null or has as many bytes.
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
     }
 }
 
-/// Bytes of a label, with its end mark, that the program has room for.
+/// The bytes of a label, including its NUL, for which the program has room.
 fn room(size: i32, label: *const u8) -> usize {
     if label.is_null() {
         return 0;

@@ -1,8 +1,8 @@
-//! Debug output. The driver's messages and the server's own are kept at the server. The program's
-//! callback is called here, in the program's thread: when an answer says that there are any, and
-//! before a frame is handed over. If the program wants synchronous output, every command that may
-//! fail asks for them before it returns. Otherwise the command is sent at once, and a thread asks a
-//! moment later (`debug_thread`).
+//! Debug output. The server stores the messages of the driver and its own. The program's callback
+//! is called here, in the program's thread: when an answer says that there are messages, and before
+//! a frame is handed over. If the program wants synchronous output, every command that may fail
+//! fetches messages before it returns. Otherwise the command is sent at once, and a thread fetches
+//! the messages a moment later (`debug_thread`).
 
 pub mod labels;
 
@@ -18,12 +18,12 @@ use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
 use std::sync::Arc;
 
-/// A bit of `Encoder::doubt`, beside the number of the command: what may fail is on its way, and
-/// the thread knows of it.
+/// A bit of `Encoder::doubt`, in addition to the command's number: the command that may fail has
+/// been sent, and the debug thread has been notified.
 pub const SENT: u16 = 1 << 15;
 
 impl Context {
-    /// The command that is about to return may have failed.
+    /// Called before a command returns that may have failed.
     #[inline(always)]
     pub fn after_command(&mut self) {
         if self.enc.watched && self.enc.doubt != 0 {
@@ -36,7 +36,7 @@ impl Context {
         if self.gl.debug.synchronous {
             return self.deliver_messages();
         }
-        // Following commands that cannot fail do not change the doubt.
+        // A later command that cannot fail does not change the doubt.
         if self.enc.doubt & SENT != 0 || self.gl.immediate.hides_room() {
             return;
         }
@@ -47,12 +47,12 @@ impl Context {
         }
     }
 
-    /// The state that this context shares with the thread that asks in the program's place.
+    /// The state that this context shares with the debug thread.
     pub fn debug_channel(&self) -> Option<Arc<DebugChannel>> {
         self.debug_channel.clone()
     }
 
-    /// A primitive begins, in which the server can be asked nothing.
+    /// A primitive begins. The server cannot be asked for anything until it ends.
     #[cold]
     pub fn watched_begin(&mut self) {
         if let Some(debug_channel) = &self.debug_channel {
@@ -60,7 +60,7 @@ impl Context {
         }
     }
 
-    /// It has ended.
+    /// The primitive has ended.
     #[cold]
     pub fn watched_end(&mut self) {
         if let Some(debug_channel) = self.debug_channel() {
@@ -69,7 +69,8 @@ impl Context {
         }
     }
 
-    /// A moment at which a program expects to have been told, if there is something to tell.
+    /// Delivers messages at a moment at which a program expects that earlier ones have been
+    /// delivered.
     pub fn deliver_expected_messages(&mut self) {
         if self.gl.debug.output && !self.gl.debug.callback.is_null() && self.enc.doubt != 0 {
             self.deliver_messages();
@@ -82,7 +83,7 @@ impl Context {
         if self.gl.in_begin() {
             return;
         }
-        // The callback may call OpenGL, which may have more to tell.
+        // The callback may call OpenGL, which may cause more messages.
         let outermost = !std::mem::replace(&mut self.gl.debug.tells, true);
         let debug_channel = self.debug_channel().filter(|_| outermost);
         let turn = debug_channel
@@ -95,7 +96,7 @@ impl Context {
             // SAFETY: the program gave it as a function of this type.
             let callback = unsafe { std::mem::transmute::<*mut c_void, Callback>(callback) };
             for message in messages(answer.next_array(1)) {
-                // SAFETY: the program's own function, and what it is to be called with.
+                // SAFETY: the program's own function and its parameter.
                 unsafe { call(callback, message, user) };
             }
         }
@@ -116,7 +117,7 @@ impl Context {
         self.follow_line();
     }
 
-    /// Sets the thread's callback to the program's, if that may be called in another thread. If the
+    /// Gives the debug thread the program's callback if it may be called in another thread. If the
     /// callback is running, this waits until it has returned.
     fn follow_line(&mut self) {
         if self.gl.debug.tells {
@@ -154,7 +155,7 @@ macro_rules! switches {
                 let before = cx.before_judged();
                 let refusal = cx.gl.state.$method(cap).refusal();
                 if cx.gl.state.is_array_switch(cap) {
-                    // The arrays are known here, so no list of the server's has this.
+                    // The client stores the enabled arrays, so no server list has this command.
                     return follow_array_switches(cx);
                 }
                 if let Some(error) = refusal {
@@ -188,7 +189,7 @@ pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, user: *co
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        // Messages so far belong to the old callback.
+        // Messages so far are for the old callback.
         cx.deliver_expected_messages();
         cx.gl.debug.callback = callback;
         cx.gl.debug.user = user;

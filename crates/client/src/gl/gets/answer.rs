@@ -1,9 +1,9 @@
-//! Values of an answer, on their way to the program's memory.
+//! Copies the values of an answer to the program's memory.
 
 use mgn_wire::{Answer, Plain};
 
-/// Writes the values of an answer to the program's memory, `most` at most, and says how many there
-/// were: none after an error.
+/// Writes the values of an answer to the program's memory, at most `most`. Returns their number,
+/// which is 0 after an error.
 ///
 /// # Safety
 /// `data` has room for `most` values.

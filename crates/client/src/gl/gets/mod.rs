@@ -1,5 +1,5 @@
-//! Gets of state: answered from the shadow, or by other code that keeps the value, or by the server
-//! if the client does not know it.
+//! Gets of state. They are answered from the shadow, or by other code that stores the value, or by
+//! the server if the client does not know it.
 
 mod answer;
 mod parameters;

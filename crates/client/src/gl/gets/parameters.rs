@@ -7,7 +7,7 @@ use mgn_wire::gl::{GL_TEXTURE_MATRIX, GL_TRANSPOSE_TEXTURE_MATRIX};
 use mgn_wire::ops;
 use mgn_wire::sizes::gets;
 
-/// Writes what the shadow knows, and says whether it knew.
+/// Writes the value if the shadow knows it, and returns whether it does.
 ///
 /// # Safety
 /// `data` has room for the values.
@@ -26,7 +26,7 @@ unsafe fn write<T>(
     true
 }
 
-/// A parameter of a texture that is bound.
+/// A parameter of a bound texture.
 fn tex_parameter(state: &State, target: u32, pname: u32) -> Answer<'_> {
     state
         .tex_parameter(target, pname)
@@ -90,7 +90,8 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
     }
 }
 
-/// Matrices of a texture unit are read as real numbers; of other types Mesa writes none.
+/// Matrices of a texture unit can only be read as floats or doubles. For other types Mesa writes
+/// nothing.
 fn without_matrices(pname: u32) -> usize {
     match pname {
         GL_TEXTURE_MATRIX | GL_TRANSPOSE_TEXTURE_MATRIX => 0,
@@ -98,7 +99,7 @@ fn without_matrices(pname: u32) -> usize {
     }
 }
 
-/// State with an index.
+/// Indexed state.
 macro_rules! indexed {
     ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $most:path;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, index: u32, data: *mut $type) {

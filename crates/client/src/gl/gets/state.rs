@@ -1,4 +1,4 @@
-//! glGetIntegerv and its siblings.
+//! glGetIntegerv and similar commands.
 
 use super::answer::take;
 use crate::context::Context;
@@ -10,9 +10,9 @@ use mgn_wire::gl::*;
 use mgn_wire::sizes::gets;
 use mgn_wire::{ops, Plain};
 
-/// A value that needs no asking.
+/// A value that the client knows.
 enum Known<'a> {
-    /// An integer that is kept beside the shadow.
+    /// An integer that is stored outside the shadow.
     Kept(i64),
     Shadowed(Values<'a>),
 }
@@ -54,9 +54,8 @@ impl Known<'_> {
     }
 }
 
-/// Commands named after the type that they return, and `$get`, which does their work on a context
-/// that the caller has. `quick` is a look that comes before all others, and `most` how many values
-/// are answered here.
+/// Defines the command for each return type, and `$get`, which does the work on a given context.
+/// `quick` is tried first. `most` limits how many values are answered here.
 macro_rules! get_commands {
     ($($name:ident $get:ident: $type:ty, $value:ident, ask $ask:ident $op:ident, learn $learn:ident, quick $quick:ident, most $most:expr;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
@@ -94,7 +93,7 @@ macro_rules! get_commands {
 
 get_commands! {
     glGetIntegerv get_integers: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most usize::MAX;
-    // Drivers scale matrices to 64-bit integers as they like.
+    // Drivers differ in how they convert matrices to 64-bit integers.
     glGetInteger64v get_integers64: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
     glGetFloatv get_floats: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most usize::MAX;
     glGetDoublev get_doubles: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most usize::MAX;
@@ -102,7 +101,8 @@ get_commands! {
     glGetBooleanv get_booleans: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
 }
 
-/// The most frequent queries: integers that the shadow finds at once. Others may be kept beside it.
+/// The most frequent queries: integers that the shadow finds at once. Other values may be stored
+/// outside the shadow.
 #[inline(always)]
 fn one_integer(cx: &Context, pname: u32) -> Option<i32> {
     if pname >= FIRST_KEPT {
@@ -128,7 +128,7 @@ fn learn_doubles(cx: &mut Context, pname: u32, values: &[f64]) {
     cx.gl.state.learn_doubles(pname, values);
 }
 
-/// Answers of these types tell less than all of a value, or more than the shadow has room for.
+/// Answers of these types lack a part of the value, or contain more than the shadow can store.
 fn learn_nothing<T: Plain>(_: &mut Context, _: u32, _: &[T]) {}
 
 impl Context {
@@ -148,7 +148,7 @@ impl Context {
         }
     }
 
-    /// Values that are kept beside the shadow: what is bound as a buffer, and arrays.
+    /// Values that are stored outside the shadow: buffer bindings and arrays.
     fn kept(&self, pname: u32) -> Option<i64> {
         match buffer_target(pname) {
             Some(target) => bound(self, target).ok().map(i64::from),
@@ -159,8 +159,7 @@ impl Context {
         }
     }
 
-    /// Asks the server for a current attribute that was changed in a way that the client does not
-    /// compute.
+    /// Asks the server for a current attribute after a change that the client does not compute.
     #[cold]
     fn ask_current(&mut self, pname: u32) {
         let Some(attribute) = self.current_attribute(pname) else {
@@ -180,7 +179,7 @@ impl Context {
         self.gl.state.current.values[attribute] = value;
     }
 
-    /// Where the shadow keeps a current attribute.
+    /// The index of a current attribute in the shadow.
     fn current_attribute(&self, pname: u32) -> Option<usize> {
         Some(match pname {
             GL_CURRENT_COLOR => current::COLOR,
@@ -197,7 +196,7 @@ impl Context {
         })
     }
 
-    /// How many values the program has room for.
+    /// The number of values that the program must have room for.
     fn value_count(&mut self, pname: u32) -> usize {
         let Some(counted_by) = gets::counted_by(pname) else {
             return gets::values(pname).unwrap_or(1);
@@ -223,11 +222,11 @@ fn is_current(pname: u32) -> bool {
     )
 }
 
-/// The least of the names, except one, whose values are kept beside the shadow; the old ones, which
-/// programs query most often, are below.
+/// The lowest name, with one exception, whose value is stored outside the shadow. The old names,
+/// which programs query most often, are lower.
 const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
-/// The target whose binding a name queries.
+/// The target whose binding `pname` queries.
 fn buffer_target(pname: u32) -> Option<u32> {
     Some(match pname {
         GL_ARRAY_BUFFER_BINDING => GL_ARRAY_BUFFER,

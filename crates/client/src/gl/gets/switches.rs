@@ -1,5 +1,5 @@
-//! glIsEnabled, and commands that change little else than the results of gets: the attribute stack,
-//! and the draw and read buffers.
+//! glIsEnabled, and commands whose main effect is on the results of gets: the attribute stack, and
+//! the draw and read buffers.
 
 use crate::current::context;
 use crate::gl::tracked::{values, Tracked};
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     }
 }
 
-/// Whether a capability is an array of the fixed functions.
+/// Whether a capability is an array of the fixed function.
 fn is_client_state(cap: u32) -> bool {
     matches!(
         cap,

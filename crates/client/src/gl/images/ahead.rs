@@ -1,9 +1,9 @@
 //! Small consecutive reads: the client reads more from the server than the program wants, and
 //! answers the next reads from that.
 //!
-//! Each read is a round trip, and one of a few pixels takes hardly longer than one of some
-//! thousand. The pixels remain valid as long as this process has sent the server no command: then
-//! nothing can have been drawn, bound or chosen meanwhile.
+//! Each read costs a round trip, and reading a few pixels takes hardly less time than some
+//! thousand. The pixels remain valid as long as this process has sent the server no command:
+//! nothing can have been drawn, bound or selected in the meantime.
 
 use crate::context::Context;
 use crate::gl::pixels::Layout;
@@ -12,12 +12,13 @@ use crate::shadow::read_ahead::{Ahead, Region, StreamPosition};
 use core::ffi::c_void;
 use mgn_wire::ops;
 
-/// After this number of reads with nothing between them, more are likely.
+/// After this number of consecutive reads, more are likely.
 const IN_A_ROW: u32 = 2;
 
 impl Context {
-    /// Where the streams stand; none where that says too little: stages have messages of their own,
-    /// and the pixels of walls and of pixmaps come from several.
+    /// The positions of the streams. None if they do not show whether pixels are still valid:
+    /// stages send messages of their own, and the pixels of walls and pixmaps come from several
+    /// sources.
     fn position(&self) -> Option<StreamPosition> {
         let session = self.session?;
         let is_apart = session.wall().is_some() || session.options.chain.has_stages();
@@ -31,7 +32,7 @@ impl Context {
         })
     }
 
-    /// A read was answered, and nothing but reads may follow.
+    /// A read was answered. The pixels stay valid if only reads follow.
     pub(super) fn has_read(&mut self) {
         let position = self.position();
         let ahead = &mut self.gl.pixels.ahead;
@@ -40,8 +41,8 @@ impl Context {
         ahead.image = Vec::new();
     }
 
-    /// Reads a small region if that can be answered from what was read before, or is likely to be
-    /// one of many. Says whether it was read.
+    /// Reads a small region, if pixels that were read before contain it, or if more reads are
+    /// likely to follow. Returns whether it was read.
     ///
     /// # Safety
     /// `pixels` has room for the image of the layout.
@@ -84,7 +85,7 @@ impl Context {
             let image = answer.next_array(1);
             let bytes = wanted.width as usize * wanted.height as usize * pixel_bytes;
             if image.len() != bytes {
-                // It cannot be read at all, which the program's own question shall say.
+                // The region cannot be read. The program's own read will raise the error.
                 self.gl.pixels.ahead = Ahead::default();
                 return false;
             }

@@ -1,4 +1,4 @@
-//! Textures and buffers cleared to one pixel, to which the pixel store does not apply, and which
+//! Clears textures and buffers to one pixel. The pixel store does not apply to the pixel, which
 //! never lies in a buffer.
 
 use super::source::one_pixel;

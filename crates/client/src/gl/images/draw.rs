@@ -9,7 +9,7 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX, GL_POINTS};
 use mgn_wire::ops;
 
-/// Whether pixels lie in the program's own memory, so that no buffer can be too small.
+/// Whether the pixels come from the program's memory, so that no buffer can be too small.
 fn is_own(data: Data) -> bool {
     !matches!(data, Data::Offset(_))
 }
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn glDrawPixels(
 ) {
     // SAFETY: the program's pixels; the reference to the thread's context is not kept.
     unsafe {
-        // Mesa goes wrong where it cuts them to a box.
+        // Mesa fails when it clips these pixels to a box.
         if format == GL_COLOR_INDEX {
             context().make_whole(WholePurpose::Drawing);
         }
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn glBitmap(
             GL_BITMAP,
             bitmap.cast(),
         ) {
-            // Nothing is drawn, and nothing learned, where the raster position is invalid.
+            // With an invalid raster position, nothing is drawn and the success proves nothing.
             let is_infallible = width >= 0
                 && height >= 0
                 && is_own(data)

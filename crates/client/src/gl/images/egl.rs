@@ -1,11 +1,11 @@
-//! Images of EGL as textures and renderbuffers.
+//! EGL images as textures and renderbuffers.
 
 use crate::current::context;
 use crate::gl::objects::names::follow;
 use mgn_wire::gl::GL_NONE;
 use std::ffi::c_void;
 
-/// EGL's handle of an image is a number that we have chosen.
+/// The number of an EGL image. Its handle is a number that we have chosen.
 fn number(image: *mut c_void) -> u32 {
     u32::try_from(image as usize).unwrap_or(0)
 }
@@ -34,10 +34,10 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
     }
 }
 
-/// A list of names and values, up to its end.
+/// A list of names and values, without its terminator.
 ///
 /// # Safety
-/// The list has an end, or is null.
+/// The list has a terminator, or is null.
 unsafe fn pairs(list: *const i32) -> (*const i32, usize) {
     let mut count = 0;
     // SAFETY: the caller's promise.

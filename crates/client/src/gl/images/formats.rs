@@ -1,11 +1,11 @@
-//! Which formats, types and internal formats go together, as far as the client has to know.
+//! Valid combinations of formats, types and internal formats, as far as the client must know them.
 
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::{components, Element};
 
-/// Whether any command of any API takes pixels of `format` and `type`. Pixels of other combinations
-/// are refused by the driver, so they are not read: the program's memory may hold less than their
-/// size suggests.
+/// Whether any command of any API accepts pixels of `format` and `type`. The driver refuses all
+/// other combinations. The client must not read such pixels: the program's memory may be smaller
+/// than their size suggests.
 pub(super) fn go_together(format: u32, type_: u32) -> bool {
     let Some(element) = Element::of(type_) else {
         return false;
@@ -23,7 +23,7 @@ pub(super) fn go_together(format: u32, type_: u32) -> bool {
             GL_UNSIGNED_INT_10F_11F_11F_REV | GL_UNSIGNED_INT_5_9_9_9_REV => format == GL_RGB,
             GL_UNSIGNED_INT_24_8 | GL_FLOAT_32_UNSIGNED_INT_24_8_REV => format == GL_DEPTH_STENCIL,
             GL_UNSIGNED_SHORT_8_8_MESA | GL_UNSIGNED_SHORT_8_8_REV_MESA => format == GL_YCBCR_MESA,
-            // OpenGL ES 2 has a 2_10_10_10_REV without alpha.
+            // OpenGL ES 2 has 2_10_10_10_REV without alpha.
             GL_UNSIGNED_INT_2_10_10_10_REV if format == GL_RGB => true,
             _ => matches!(
                 format,
@@ -33,8 +33,8 @@ pub(super) fn go_together(format: u32, type_: u32) -> bool {
     }
 }
 
-/// Whether an image of these may surely be defined in a context of the desktop's API and whole
-/// pixels of it replaced later: plain colours that are not compressed, the legacy ones only in the
+/// Whether a desktop context is certain to accept an image with these parameters, and later
+/// replacements of its pixels. True for plain, uncompressed colours; for legacy formats only in the
 /// compatibility profile.
 pub(super) fn surely_defines(internal_format: u32, format: u32, type_: u32, compat: bool) -> bool {
     let texels = match internal_format {

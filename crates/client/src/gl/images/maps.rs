@@ -8,7 +8,7 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_FLOAT, GL_RED, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};
 use mgn_wire::ops;
 
-/// The largest pixel map of any driver; what is longer is refused without being read.
+/// The largest pixel map of any driver. Longer maps are refused without being read.
 const MAP_MAX: i32 = 65_536;
 
 /// The values of a map; none if the command has been refused.

@@ -1,9 +1,9 @@
-//! Images to and from the program's memory, and the pixel store parameters that say how they lie
-//! there.
+//! Images to and from the program's memory, and the pixel store parameters, which describe their
+//! layout there.
 //!
-//! On the wire images are tight, whatever the program's parameters, and the server sets the
-//! driver's parameters to match. If a pixel buffer is bound, the pointer is an offset into it and
-//! the driver must have the program's parameters, so only then are they sent to the server.
+//! On the wire images are tight, whatever the program's parameters are, and the server sets the
+//! driver's parameters to match. If a pixel buffer is bound, the pointer is an offset into it, and
+//! the driver needs the program's parameters. They are only sent to the server in that case.
 
 mod ahead;
 mod clear;

@@ -1,4 +1,4 @@
-//! Images of textures that a command calls by name or by unit.
+//! Images of textures that a command selects by name or by unit.
 
 use super::read::take_level;
 use crate::context::Context;
@@ -11,7 +11,7 @@ use mgn_state::PixelStore;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::ops;
 
-/// Asks for an image, which the server writes to the pixel pack buffer if there is one.
+/// Requests an image. The server writes it to the pixel pack buffer if one is bound.
 ///
 /// # Safety
 /// Without a pixel pack buffer, `pixels` is null or has room for the image. Nothing else refers to
@@ -40,14 +40,14 @@ unsafe fn fetch(
     }
 }
 
-/// The target of a texture that a command calls by name alone, which the compatibility profile does
-/// not tell; 0 if there is no such texture.
+/// The target of a texture that a command selects by name only; 0 if there is no such texture. In
+/// the compatibility profile, the driver does not tell it.
 fn target_of(texture: u32) -> u32 {
     // SAFETY: the only reference in use.
     unsafe { context() }.gl.state.texture_target(texture)
 }
 
-/// Commands of one texture; a semicolon is followed by what they do not tell of it.
+/// Commands on one texture. After the semicolon are the arguments that these commands lack.
 macro_rules! uncompressed {
     ($($name:ident($first:ident$(; $own:ident)?$(, $arg:ident: $ty:ty)*) $ask:ident $op:ident;)*) => {$(
         pub unsafe extern "C" fn $name($first: u32, $($arg: $ty,)* format: u32, type_: u32, most: i32, pixels: *mut c_void) {
@@ -83,7 +83,8 @@ compressed! {
         gl_get_compressed_texture_sub_image GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE;
 }
 
-/// The older extension's, of a texture that is made if there is none, or of a unit.
+/// The commands of the older extension, on a texture that is created if it does not exist, or on a
+/// unit.
 macro_rules! older {
     ($($image:ident $ask_image:ident $image_op:ident, $blocks:ident $ask_blocks:ident $blocks_op:ident: $first:ident, $prepare:expr;)*) => {$(
         pub unsafe extern "C" fn $image($first: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {

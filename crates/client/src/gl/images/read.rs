@@ -1,5 +1,5 @@
-//! Images from the server: OpenGL writes them to the program's memory, or to the buffer bound to
-//! GL_PIXEL_PACK_BUFFER.
+//! Reads images from the server. OpenGL writes them to the program's memory, or to the buffer bound
+//! to GL_PIXEL_PACK_BUFFER.
 
 use crate::context::Context;
 use crate::current::context;
@@ -12,12 +12,12 @@ use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::ops;
 
-/// A larger image is read in bands of rows, so that no answer grows beyond measure.
+/// A larger image is read in bands of rows, so that answers have a limited size.
 const BAND: usize = 32 << 20;
 
 impl Region {
-    /// Reads into the program's memory; `most` is the size of that memory, if the program has given
-    /// it.
+    /// Reads into the program's memory. `most` is the size of that memory, if the program has
+    /// passed it.
     ///
     /// # Safety
     /// `pixels` has room for the image if OpenGL accepts the arguments.
@@ -28,7 +28,7 @@ impl Region {
             self.format,
             self.type_,
         );
-        // Without a layout the driver refuses, and answers nothing.
+        // Without a layout, the driver refuses the command and there is no answer.
         let layout = layout.unwrap_or(Layout::EMPTY);
         let fits = most.map(|most| fits(layout.end(), most));
         let can_be_answered = fits != Some(false) && !pixels.is_null();
@@ -57,7 +57,7 @@ impl Region {
         }
     }
 
-    /// Reads `count` rows from row `first` on. Says whether it succeeded.
+    /// Reads `count` rows from row `first` on. Returns whether it succeeded.
     ///
     /// # Safety
     /// As `read`; the layout has these rows.
@@ -119,7 +119,8 @@ impl Region {
 }
 
 /// An image of a default framebuffer that is divided among the renderers of a wall, tightly packed
-/// in `bytes` bytes. None if it is not divided, or inside, if it could not be read.
+/// in `bytes` bytes. The outer option is none if the framebuffer is not divided, the inner one if
+/// it could not be read.
 fn tiled(
     cx: &mut Context,
     rect: [i32; 4],
@@ -135,7 +136,7 @@ fn tiled(
     let [x, y, width, height] = rect;
     let pixels = usize::try_from(width).ok()? * usize::try_from(height).ok()?;
     if pixels > 0 && bytes % pixels != 0 {
-        // Pixels that are bits do not fit together.
+        // Bitmaps of several renderers cannot be joined at byte boundaries.
         cx.make_whole(WholePurpose::Reading(rect));
         return None;
     }
@@ -190,7 +191,7 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
         if !cx.packs_into_buffer() {
             return region.read(cx, most, pixels);
         }
-        // The size that the program gives is that of memory, which there is none of.
+        // The size that the program passes is that of its memory, but the image goes to a buffer.
         let Region {
             x,
             y,
@@ -257,8 +258,8 @@ pub unsafe extern "C" fn glReadnPixels(
     }
 }
 
-/// Takes the answer of a read of a texture: the level's extent and target, then its image. `most`
-/// is how much memory the program has for it.
+/// Reads the answer of a texture read: the level's extent and target, then the image. `most` is the
+/// size of the program's memory.
 ///
 /// # Safety
 /// `pixels` is null or has room for the image as `layout` places it, or for `most` bytes.
@@ -281,7 +282,7 @@ pub(super) unsafe fn take_level(
         GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY => {
             Extent::volume(width, height, depth)
         }
-        // All faces, and lines: images in a row, but not those of a volume.
+        // All faces, and arrays of lines: the images follow each other, but are no volume.
         GL_TEXTURE_CUBE_MAP => {
             store.skip_images = 0;
             Extent::volume(width, height, depth)

@@ -1,4 +1,4 @@
-//! Images to the server: from the program's memory to the wire.
+//! Images that are sent to the server, from the program's memory.
 
 use super::formats::go_together;
 use crate::context::Context;
@@ -10,15 +10,15 @@ use mgn_wire::encoder::Data;
 use mgn_wire::{gl, LONG_MAX};
 
 /// The largest extent whose pixels are read before the driver has found it valid. No driver has
-/// larger images, and where it refuses one, the program's memory may not hold it.
+/// larger images. If a driver refuses an image, the program's memory may be smaller than the image.
 const EXTENT_MAX: i32 = 65_536;
 
-/// The most bytes of a single command, beside its other arguments.
+/// The most bytes of data in a single command.
 const COMMAND_MAX: usize = LONG_MAX - 256;
 
 /// The source of a command's pixels.
 pub(super) enum Pixels {
-    /// Nothing, or nothing that may be looked at.
+    /// No pixels, or none that may be read.
     Null,
     /// An offset into the pixel unpack buffer.
     Buffer(u64),
@@ -27,8 +27,8 @@ pub(super) enum Pixels {
 }
 
 impl Pixels {
-    /// The image that a command's pointer means; `None` if the command has been refused, which the
-    /// error says.
+    /// The image that a command's pointer refers to; `None` if the command has been refused and the
+    /// error raised.
     ///
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
@@ -53,8 +53,8 @@ impl Pixels {
         )
     }
 
-    /// The same for a compressed image of `size` bytes, which the program's block parameters may
-    /// contradict.
+    /// The same for a compressed image of `size` bytes, which may disagree with the program's block
+    /// parameters.
     ///
     /// # Safety
     /// As `of`.
@@ -77,9 +77,9 @@ impl Pixels {
         }
     }
 
-    /// An image in memory, if the memory is there. A driver that refuses a command does not follow
-    /// its pointer, so programs may pass one that leads nowhere. Then nothing is read, and the
-    /// command raises its error at the server.
+    /// An image in memory, if the memory is mapped. A driver that refuses a command does not read
+    /// from its pointer, so programs may pass an invalid one. Then nothing is read, and the server
+    /// raises the error.
     fn in_memory(layout: Layout, memory: *const u8) -> Pixels {
         match is_there(&layout, memory) {
             true => Pixels::Memory(layout, memory),
@@ -87,7 +87,7 @@ impl Pixels {
         }
     }
 
-    /// The server's buffers are never mapped, so it is here that a mapped one is refused.
+    /// The server's buffers are never mapped, so a mapped buffer must be refused here.
     fn in_buffer(cx: &mut Context, offset: u64) -> Option<Pixels> {
         if is_locked(cx, gl::GL_PIXEL_UNPACK_BUFFER) {
             return refuse(cx, gl::GL_INVALID_OPERATION);
@@ -95,8 +95,8 @@ impl Pixels {
         Some(Pixels::Buffer(offset))
     }
 
-    /// The data that the command sends; `None` if it is more than any command sends. The bytes stay
-    /// where they are until the next image.
+    /// The data of the command; `None` if it is longer than any command may be. The bytes stay in
+    /// place until the next image.
     ///
     /// # Safety
     /// The memory holds the image.
@@ -126,7 +126,7 @@ fn is_there(layout: &Layout, memory: *const u8) -> bool {
     let at = |row: usize| memory.wrapping_offset(layout.row_offset(row)) as usize;
     let ends = [at(0), at(rows - 1)];
     let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-    // Rows may lie far apart, with nothing between them.
+    // Rows may lie far apart, and the memory between them may be unmapped.
     can_be_read(first, last.wrapping_sub(first).wrapping_add(row))
         || !layout.is_tight() && (0..rows).all(|n| mgn_sys::memory::is_mapped(at(n), row))
 }
@@ -137,7 +137,7 @@ fn refuse<T>(cx: &mut Context, error: u32) -> Option<T> {
     None
 }
 
-/// Some rows of an image in memory, counted over all layers.
+/// Some rows of an image in memory. Rows are counted across all layers.
 ///
 /// # Safety
 /// The memory holds the layout's image, and the rows are among its rows.
@@ -161,7 +161,7 @@ pub(super) unsafe fn rows(
     Data::Bytes(room, count * row)
 }
 
-/// One pixel, to which the pixel store does not apply: what images and buffers are cleared to.
+/// One pixel, with which an image or buffer is cleared. The pixel store does not apply to it.
 ///
 /// # Safety
 /// `pixel` is null or holds a pixel if OpenGL accepts the format and type.

@@ -1,5 +1,5 @@
-//! Large textures in pieces, so that each is executed while the next is written, and none has to be
-//! put together again.
+//! Sends large textures in pieces, so that the server executes one piece while the next is written,
+//! and no piece has to be reassembled from several records.
 
 use super::formats::surely_defines;
 use super::source;
@@ -12,11 +12,11 @@ use mgn_wire::RECORD_MAX;
 
 /// The most bytes of a piece of several rows.
 const PIECE: usize = 128 * 1024;
-/// A record's words beside its pixels.
+/// A limit for the bytes of a record without its pixels.
 const HEADER: usize = 64;
 
-/// Defines the image without contents and fills it piece by piece, if that is certain to do the
-/// same as the whole. Says whether it did.
+/// Defines the image without contents and fills it piece by piece, if the result is certain to be
+/// the same. Returns whether it did.
 ///
 /// # Safety
 /// `memory` holds the layout's image.
@@ -64,8 +64,8 @@ fn pieces(height: usize, depth: usize, row_bytes: usize) -> impl Iterator<Item =
     })
 }
 
-/// Whether the driver is certain to accept the image, to accept pieces of it, and to make the same
-/// of them.
+/// Whether the driver is certain to accept the image and pieces of it, with the same result for
+/// both.
 pub(super) fn is_certain(cx: &Context, image: &TexImage) -> bool {
     let TexImage {
         dimensions,
@@ -81,8 +81,8 @@ pub(super) fn is_certain(cx: &Context, image: &TexImage) -> bool {
         GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => 3,
         _ => 2,
     };
-    // Textures with storage refuse new images but would take the pieces; automatic mipmaps would be
-    // made anew for each.
+    // Textures with storage refuse new images but would accept the pieces. Automatic mipmaps would
+    // be generated for each piece.
     if !cx.gl.is_desktop()
         || cx.gl.lists.is_open()
         || border != 0

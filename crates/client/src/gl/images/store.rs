@@ -1,4 +1,4 @@
-//! glPixelStore, and the parameters that the server gets.
+//! glPixelStore, and the parameters that are sent to the server.
 
 use crate::context::Context;
 use crate::current::context;
@@ -14,7 +14,7 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::Encoder;
 
-/// Sends what brings the server's parameters from `server` to `wanted`.
+/// Sends the changes from the server's parameters `server` to `wanted`.
 #[cold]
 fn follow(
     enc: &mut Encoder,
@@ -43,20 +43,20 @@ fn follow(
 }
 
 impl Context {
-    /// The buffer that images are read from; 0 for the program's memory.
+    /// The buffer that images are unpacked from; 0 for the program's memory.
     #[inline]
     pub fn unpack_buffer(&self) -> u32 {
         bound(self, GL_PIXEL_UNPACK_BUFFER).unwrap_or(0)
     }
 
-    /// The buffer that images are written to; 0 for the program's memory.
+    /// The buffer that images are packed to; 0 for the program's memory.
     #[inline]
     pub(super) fn pack_buffer(&self) -> u32 {
         bound(self, GL_PIXEL_PACK_BUFFER).unwrap_or(0)
     }
 
-    /// The next image that the server unpacks lies in the pixel unpack buffer: the server has to
-    /// know the program's parameters.
+    /// The next image that the server unpacks lies in the pixel unpack buffer, so the server needs
+    /// the program's parameters.
     pub(super) fn unpack_as_set(&mut self) {
         let pixels = &mut self.gl.pixels;
         if pixels.server_unpack != pixels.unpack {
@@ -70,7 +70,7 @@ impl Context {
         }
     }
 
-    /// Whether images go to the pixel pack buffer, and not to the program's memory.
+    /// Whether images are written to the pixel pack buffer instead of the program's memory.
     pub(super) fn packs_into_buffer(&self) -> bool {
         self.pack_buffer() != 0
     }
@@ -78,7 +78,7 @@ impl Context {
     /// The same for a command that writes an image to the pixel pack buffer. Returns whether it was
     /// sent.
     pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) -> bool {
-        // The server's buffers are never mapped, so it is here that a mapped one is refused.
+        // The server's buffers are never mapped, so a mapped buffer must be refused here.
         if is_locked(self, GL_PIXEL_PACK_BUFFER) {
             return self.fail(GL_INVALID_OPERATION);
         }
@@ -107,14 +107,14 @@ impl Context {
         }
     }
 
-    /// Brings back what glPopClientAttrib finds.
+    /// Restores the pixel state for glPopClientAttrib.
     pub fn restore_pixels(&mut self, saved: SavedPixels) {
         for p in &PARAMETERS {
             for (pname, value) in [
                 (p.pack, (p.read)(&saved.pack)),
                 (p.unpack, (p.read)(&saved.unpack)),
             ] {
-                // Valid when it was set, so valid now.
+                // The value was valid when it was set, so it is valid now.
                 let _ = self.gl.state.gl_pixel_storei(pname, value);
             }
         }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_server_is_told_what_differs() {
-        // Records go into a vector that no record leaves.
+        // The records go into a vector that is large enough.
         unsafe fn full(_: *mut Encoder, _: usize) -> *mut u8 {
             unreachable!("three records fit")
         }

@@ -1,11 +1,11 @@
-//! The arguments of glTexImage, and how they travel.
+//! The arguments of glTexImage, and how they are sent.
 
 use crate::context::Context;
 use crate::gl::framebuffers::defined;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 
-/// The arguments of a glTexImage, whatever its dimensions.
+/// The arguments of glTexImage1D, 2D or 3D.
 pub(super) struct TexImage {
     pub dimensions: u32,
     pub target: u32,
@@ -19,7 +19,7 @@ pub(super) struct TexImage {
     pub type_: u32,
 }
 
-/// Some rows of one layer, or some whole layers.
+/// Some rows of one layer, or some complete layers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub row: usize,
@@ -88,7 +88,7 @@ impl TexImage {
         }
     }
 
-    /// Replaces a piece of the image that this defined.
+    /// Replaces a piece of the image that these arguments have defined.
     ///
     /// # Safety
     /// As `send`.

@@ -1,4 +1,4 @@
-//! glTexImage, and the images of generated commands.
+//! glTexImage, and the images of commands with generated entry points.
 
 use super::source::Pixels;
 use super::split::{in_pieces, is_certain};
@@ -9,11 +9,11 @@ use crate::gl::pixels::Extent;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 
-/// Bytes for which a driver has room where it has any; it may have none for more.
+/// The bytes for which a driver is assumed to have memory; it may lack memory for more.
 const SURE_ROOM_BYTES: i64 = 32 << 20;
 
 impl TexImage {
-    /// Whether the driver is certain to accept the image, and to have room for it.
+    /// Whether the driver is certain to accept the image, and to have memory for it.
     fn is_infallible(&self, cx: &Context) -> bool {
         const MOST_TEXEL_BYTES: i64 = 16;
         let sides = [self.width, self.height, self.depth].map(i64::from);
@@ -57,7 +57,7 @@ impl TexImage {
     }
 }
 
-/// The extent of a command that takes this many dimensions.
+/// The extent of a command with this number of dimensions.
 pub(super) fn extent(dimensions: u32, width: i32, height: i32, depth: i32) -> Extent {
     match dimensions {
         1 => Extent::flat(width, 1),
@@ -66,7 +66,7 @@ pub(super) fn extent(dimensions: u32, width: i32, height: i32, depth: i32) -> Ex
     }
 }
 
-/// The pixels of a command; none if it has been refused.
+/// The pixels of a command; none if the command has been refused.
 ///
 /// # Safety
 /// As `Pixels::of`.
@@ -89,7 +89,8 @@ pub(super) unsafe fn pixels<'a>(
     }
 }
 
-/// The pixels of a command on a texture; none if it has been refused. A proxy has none.
+/// The pixels of a command on a texture; none if the command has been refused. A proxy texture has
+/// no pixels.
 ///
 /// # Safety
 /// As `Pixels::of`.
@@ -108,7 +109,7 @@ pub unsafe fn image(
     unsafe { Pixels::of(cx, extent, format, type_, pixels)?.data(cx) }
 }
 
-/// The same for compressed blocks of `size` bytes, which lie as the program's block parameters say.
+/// The same for compressed blocks of `size` bytes, in the layout of the program's block parameters.
 ///
 /// # Safety
 /// As `Pixels::of_blocks`.
@@ -207,8 +208,8 @@ pub unsafe extern "C" fn glTexImage3D(
     unsafe { image.define(pixels) }
 }
 
-/// The old extension's and OpenGL ES 2's commands declare the internal format as unsigned; to the
-/// driver they are the same as OpenGL's own.
+/// The commands of old extensions and of OpenGL ES 2 declare the internal format as unsigned. To
+/// the driver they are the same as OpenGL's own.
 macro_rules! tex_image3d_of_extensions {
     ($($name:ident)*) => {$(
         pub unsafe extern "C" fn $name(

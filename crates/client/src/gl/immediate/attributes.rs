@@ -1,4 +1,4 @@
-//! Attributes and vertices that come outside of a run, or change its layout.
+//! Attributes and vertices outside of a run, or that change the run's layout.
 
 use crate::context::Context;
 use crate::immediate::block::Block;
@@ -7,7 +7,7 @@ use mgn_wire::draws::attr;
 use mgn_wire::gl;
 
 impl Context {
-    /// Sets an attribute as its entry point does.
+    /// Sets an attribute, as its entry point does.
     pub fn set_attribute(&mut self, attribute: u8, value: [f32; 4]) {
         let components = match attribute {
             attr::NORMAL | attr::SECONDARY => 3,
@@ -22,13 +22,14 @@ impl Context {
         self.attribute(attribute, components, x, y, z, w);
     }
 
-    /// Makes a vertex as its entry point does.
+    /// Adds a vertex, as its entry point does.
     pub fn make_vertex(&mut self, components: u8, value: [f32; 4]) {
         let [x, y, z, w] = value;
         self.slow_vertex(components, x, y, z, w);
     }
 
-    /// An attribute outside of any run, or one that the run's layout doesn't hold in this form.
+    /// Sets an attribute outside of any run, or one that the run's layout does not hold in this
+    /// form.
     #[cold]
     #[inline(never)]
     pub(super) extern "C" fn attribute(
@@ -60,7 +61,7 @@ impl Context {
         im.template[usize::from(im.slot[usize::from(attribute)])] = Block::new(value);
     }
 
-    /// Whether the context's API has a command that sets an attribute so.
+    /// Whether the context's API has a command for this attribute with this number of components.
     fn has_attribute(&self, attribute: u8, components: u8) -> bool {
         match attribute {
             _ if self.gl.is_compat() => true,
@@ -71,9 +72,9 @@ impl Context {
         }
     }
 
-    /// A vertex that the fast path could not take. Its values come one by one and it is a C
-    /// function, because then it needs none of the fast path's stack: the values stay in
-    /// registers, and a jump is enough for what cannot unwind.
+    /// A vertex that the fast path could not handle. The values are separate arguments and this is
+    /// a C function, so that the fast path needs no stack: the values stay in registers, and the
+    /// call becomes a jump, because it cannot unwind.
     #[cold]
     #[inline(never)]
     pub(super) extern "C" fn slow_vertex(
@@ -114,11 +115,12 @@ impl Context {
         }
     }
 
-    /// Sends an attribute alone. It is inlined so that only the case of an entry point's own
-    /// attribute remains.
+    /// Sends an attribute by itself. Inlined, so that only the code for the attribute of the entry
+    /// point remains.
     #[inline(always)]
     pub(super) fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
-        // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.
+        // The context has the command and the attribute, so no doubt is added. For OpenGL ES 1,
+        // only the server knows.
         let before = (!self.gl.is_es1()).then_some(self.enc.doubt);
         let enc = &mut self.enc;
         match (attribute, components) {

@@ -1,16 +1,17 @@
-//! Where a primitive may be cut so that its two halves draw what the whole draws.
+//! Decides where a primitive may be cut so that its two parts draw the same as the whole.
 
 use mgn_wire::gl::*;
 
-/// A cut: the first `emit` vertices are drawn now; those of `carry`, by index, begin the next run.
+/// A cut: the first `emit` vertices are drawn now. The vertices with the indices `carry` begin the
+/// next run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     pub emit: usize,
     pub carry: Vec<usize>,
 }
 
-/// How `count` vertices of a primitive are cut; none if the mode has no place for it. Vertices that
-/// do not complete a primitive are carried.
+/// How `count` vertices of a primitive are cut; none if the mode does not allow it. Vertices that
+/// do not complete a primitive are carried over.
 pub fn cut(mode: u32, count: usize) -> Option<Cut> {
     let rest = |size: usize| Cut {
         emit: count - count % size,
@@ -31,7 +32,8 @@ pub fn cut(mode: u32, count: usize) -> Option<Cut> {
         GL_LINE_STRIP | GL_LINE_LOOP => all(vec![count - 1]),
         GL_TRIANGLE_FAN | GL_POLYGON if count < 3 => none(),
         GL_TRIANGLE_FAN | GL_POLYGON => all(vec![0, count - 1]),
-        // The next run must start on an even vertex, or its triangles would face the other way.
+        // The next run must start at an even vertex. Otherwise, the facing of its triangles would
+        // change.
         GL_TRIANGLE_STRIP | GL_QUAD_STRIP if count < 4 => none(),
         GL_TRIANGLE_STRIP | GL_QUAD_STRIP => {
             let emit = count - count % 2;
@@ -44,8 +46,8 @@ pub fn cut(mode: u32, count: usize) -> Option<Cut> {
     })
 }
 
-/// Whether `count` vertices are whole primitives of a mode whose primitives do not depend on each
-/// other, so that another run may be appended.
+/// Whether `count` vertices are complete primitives of a mode with independent primitives, so that
+/// another run may be appended.
 pub fn joins(mode: u32, count: usize) -> bool {
     match mode {
         GL_POINTS => true,
@@ -60,8 +62,8 @@ pub fn joins(mode: u32, count: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// The primitives that `vertices` draw, each as its vertices in an order that keeps its facing
-    /// and its provoking vertex (last, or first for a polygon).
+    /// The primitives that `vertices` draw, each as its vertices, in an order that keeps its facing
+    /// and its provoking vertex (the last one, or the first one of a polygon).
     fn primitives(mode: u32, v: &[usize]) -> Vec<Vec<usize>> {
         let n = v.len();
         match mode {
@@ -101,7 +103,7 @@ mod tests {
             GL_TRIANGLE_STRIP,
             GL_QUAD_STRIP,
         ] {
-            // Miri takes a thousand times as long.
+            // Under Miri this takes a thousand times as long.
             for total in 0..if cfg!(miri) { 14 } else { 40 } {
                 let whole: Vec<usize> = (0..total).collect();
                 for room in 4..12 {

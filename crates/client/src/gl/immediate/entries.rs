@@ -1,7 +1,8 @@
-//! The entry points of immediate mode, and of what else is legal between glBegin and glEnd.
+//! The entry points of immediate mode, and of other commands that are legal between glBegin and
+//! glEnd.
 //!
-//! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals:
-//! unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
+//! Integers become floats by OpenGL 2.1, table 2.9 (as in Mesa), for colours and normals: unsigned
+//! `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
 
 use crate::context::Context;
 use crate::current::context;
@@ -52,7 +53,7 @@ pub(super) fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32
     cx.attribute(attribute, N as u8, x, y, z, w);
 }
 
-/// Missing components are (0, 0, 0, 1).
+/// Missing components come from (0, 0, 0, 1).
 #[inline(always)]
 fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
     let mut wide = [0.0, 0.0, 0.0, 1.0];
@@ -60,12 +61,12 @@ fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
     wide
 }
 
-/// A value as it is.
+/// A value that is converted without scaling.
 pub trait Plainly: Copy {
     fn plainly(self) -> f32;
 }
 
-/// A value in the range of its type, mapped to 0..1 or -1..1.
+/// A value that is mapped from the range of its type to 0..1 or -1..1.
 pub trait Normally: Copy {
     fn normally(self) -> f32;
 }
@@ -145,7 +146,7 @@ vertices! {
 
 pub(super) use vertices;
 
-/// Attributes with a fixed slot.
+/// Entry points of attributes with a fixed slot.
 macro_rules! attributes {
     ($($attr:ident $how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(attributes!(@scalar $attr $how $n $type, $name);
@@ -208,8 +209,8 @@ attributes! {
 
 pub(super) use attributes;
 
-/// Commands whose first argument selects the attribute: a texture unit or a generic attribute's
-/// number.
+/// Commands whose first argument selects the attribute: a texture unit, or the number of a generic
+/// attribute.
 macro_rules! numbered {
     ($which:ident: $($how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(numbered!(@scalar $which $how $n $type, $name);
@@ -290,7 +291,7 @@ numbered! { generic:
     normally 4 u8: glVertexAttrib4Nub, glVertexAttrib4Nubv;
 }
 
-/// Vectors that have no scalar form.
+/// Vector forms that have no scalar counterpart.
 macro_rules! vectors_only {
     ($($how:ident $type:ty: $vector:ident;)*) => { $(numbered!{@vector generic $how 4 $type, $vector})* };
 }
@@ -300,20 +301,19 @@ vectors_only! {
     normally i8: glVertexAttrib4Nbv; normally i16: glVertexAttrib4Nsv; normally i32: glVertexAttrib4Niv; normally u16: glVertexAttrib4Nusv; normally u32: glVertexAttrib4Nuiv;
 }
 
-/// Which current value a command changes in a way that isn't computed here.
+/// The current values that a command changes in a way that is not computed here.
 enum Changes {
     Nothing,
     All,
     Generic(u32),
-    /// A generic attribute, by a command that fails for its number only, wherever there is OpenGL
-    /// 3.0.
+    /// A generic attribute. The command fails only for an invalid number if there is OpenGL 3.0.
     Integers(u32),
     One(u8),
 }
 
 impl Context {
-    /// Before a command that immediate mode can't turn into vertices. Says which doubts remain
-    /// after it if it certainly succeeds.
+    /// Called before a command that immediate mode cannot turn into vertices. If the command is
+    /// certain to succeed, returns the doubt that remains after it.
     fn by_itself(&mut self, changes: Changes) -> Option<u16> {
         self.go_verbatim();
         let is_infallible =
@@ -331,7 +331,7 @@ impl Context {
     }
 }
 
-/// Commands that travel as they are, wherever they come.
+/// Commands that are sent unchanged, inside and outside glBegin/glEnd.
 macro_rules! by_itself {
     ($($changes:expr => $name:ident($($argument:ident: $type:ty),*) $encode:ident;)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
@@ -389,7 +389,7 @@ by_itself! {
     Changes::One(attr::TEXCOORD + (unit & 7) as u8) => glMultiTexCoordP4ui(unit: u32, kind: u32, value: u32) gl_multi_tex_coord_p4ui;
 }
 
-/// Vector forms, which call the scalar ones.
+/// Vector forms that call the scalar forms.
 macro_rules! vector_forms {
     ($($name:ident($($which:ident: $which_type:ty),*; $type:ty) = $scalar:ident($($i:literal),*);)*) => {
         $(pub unsafe extern "C" fn $name($($which: $which_type,)* v: *const $type) {
@@ -442,8 +442,8 @@ vector_forms! {
     glMultiTexCoordP4uiv(unit: u32, kind: u32; u32) = glMultiTexCoordP4ui(0);
 }
 
-/// glRect and glEvalMesh draw, outside Begin/End only; a rectangle may leave the normal and others
-/// as they were.
+/// glRect and glEvalMesh draw, and only outside glBegin/glEnd. A rectangle may leave the current
+/// normal and other values unchanged.
 macro_rules! rectangles {
     ($($type:ty: $name:ident, $vector:ident;)*) => {
         $(pub unsafe extern "C" fn $name(x1: $type, y1: $type, x2: $type, y2: $type) {
@@ -499,7 +499,7 @@ pub unsafe extern "C" fn glMateriali(face: u32, pname: u32, param: i32) {
     unsafe { glMaterialiv(face, pname, &raw const param) }
 }
 
-/// Materials may change between vertices, which only call by call can express.
+/// Materials may change between vertices, so each call is sent as a command.
 pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
     // SAFETY: the program gives as many values as the parameter has; the only reference in use.
     unsafe {

@@ -1,5 +1,5 @@
-//! Current values in fixed-point numbers. Unlike those in floats they are not allowed between
-//! glBegin and glEnd, and no display list holds them.
+//! Current values in fixed-point numbers. Unlike the commands with floats, these commands are not
+//! allowed between glBegin and glEnd, and display lists do not hold them.
 
 use crate::current::context;
 use crate::gl::tracked::Tracked;
@@ -18,7 +18,7 @@ macro_rules! outside_only {
                     return cx.set_error(error);
                 }
                 cx.enc.$send($($argument),*);
-                // Where there are no such commands, they are errors.
+                // They are errors in contexts without these commands.
                 cx.enc.doubt = ops::$op;
             }
         }

@@ -1,4 +1,4 @@
-//! NV_half_float: vertices and attributes of half floats, which become floats here.
+//! NV_half_float: vertices and attributes of half floats, which are converted to floats here.
 
 use super::entries::{attribute, attributes, generic, load, numbered, unit, vertex, vertices};
 use super::entries::{Normally, Plainly};
@@ -16,9 +16,9 @@ impl Half {
         let sign = u32::from(self.0 & 0x8000) << 16;
         let bits = u32::from(self.0 & 0x7fff);
         let magnitude = match bits >> 10 {
-            // Below the least exponent, steps are of 2^-24.
+            // Below the least exponent, the step is 2^-24.
             0 => (bits as f32 * (1.0 / 16_777_216.0)).to_bits(),
-            // Infinity, and what is no number; processors make that quiet.
+            // Infinity and NaN. Processors make a NaN quiet.
             31 => 0x7f80_0000 | (bits & 0x3ff) << 13 | u32::from(bits & 0x3ff != 0) << 22,
             _ => (bits << 13) + ((127 - 15) << 23),
         };
@@ -72,8 +72,8 @@ numbered! { generic:
     plainly 3 Half: glVertexAttrib3hNV, glVertexAttrib3hvNV; plainly 4 Half: glVertexAttrib4hNV, glVertexAttrib4hvNV;
 }
 
-/// Attributes in the numbers of drivers: those of the fixed functions come first, then the generic
-/// ones. No program uses higher numbers.
+/// Attributes by the numbers that drivers use: the attributes of the fixed function come first,
+/// then the generic ones. No program uses higher numbers.
 fn aliased<const N: usize>(cx: &mut Context, index: u32, v: [Half; N]) {
     let mut wide = [0.0, 0.0, 0.0, 1.0];
     wide[..N].copy_from_slice(&v.map(Half::float));
@@ -96,8 +96,8 @@ fn aliased<const N: usize>(cx: &mut Context, index: u32, v: [Half; N]) {
 
 macro_rules! several {
     ($($n:literal: $several:ident;)*) => {$(
-        /// The last comes first, so that the position, if it is among them, makes a vertex of the
-        /// others.
+        /// Set in reverse order: the position, if it is among them, makes a vertex and must come
+        /// last.
         pub unsafe extern "C" fn $several(index: u32, n: i32, v: *const Half) {
             for i in (0..n).rev() {
                 // SAFETY: the program gives $n values for each.

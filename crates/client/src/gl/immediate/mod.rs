@@ -1,12 +1,12 @@
-//! Immediate mode becomes arrays: between glBegin and glEnd, attributes go to a template and each
-//! glVertex appends one interleaved vertex of floats to the open chunk. A run ends when the chunk
-//! is full, cut where the primitive may be cut, or at glEnd.
+//! Immediate mode is turned into arrays. Between glBegin and glEnd, attributes go to a template,
+//! and each glVertex appends one interleaved vertex of floats to the open chunk. A run ends at
+//! glEnd, or when the chunk is full: then it is cut where the primitive may be cut.
 //!
-//! A run's layout holds the attributes that were set inside. One that is set for the first time in
-//! mid-primitive, or with more components, ends the run and starts another with a wider layout.
-//! What arrays can't express (evaluators, materials, integer attributes, stippled strips longer
-//! than a chunk) makes the run *open*: the server begins the primitive and feeds it the vertices,
-//! and the rest of it travels call by call.
+//! A run's layout holds the attributes that were set since glBegin. If an attribute is first set in
+//! mid-primitive, or with more components, the run ends and another one starts with a wider layout.
+//! Some things cannot be expressed by arrays (evaluators, materials, integer attributes, stippled
+//! strips longer than a chunk). They make the run *open*: the server begins the primitive and feeds
+//! it the vertices, and each later call of the primitive is sent as a command.
 
 mod attributes;
 mod cut;
@@ -24,9 +24,9 @@ use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};
 
-/// Room that a run needs at its start: its header and a few of the longest vertices.
+/// The room that a run needs at its start: for its header and a few of the longest vertices.
 const RUN_MIN: usize = 16 * ATTRIBUTES * 16;
-/// Runs of fewer vertices are not worth welding, and may be joined by the next.
+/// Runs of fewer vertices are not worth welding, and the next run may be appended to them.
 const WELD_MIN: usize = 1024;
 
 impl Context {
@@ -36,7 +36,7 @@ impl Context {
         }
         if mode > gl::GL_PATCHES {
             if self.gl.immediate.compiling {
-                // The list holds the error, and begins nothing.
+                // The list records the error, and nothing is begun.
                 self.enc.gl_begin(mode);
                 return self.after_command();
             }
@@ -48,7 +48,7 @@ impl Context {
         if self.enc.watched {
             self.watched_begin();
         }
-        // The drawing may raise errors.
+        // Drawing may raise errors.
         self.drawing_begins(mode, ops::GL_BEGIN);
         let im = &mut self.gl.immediate;
         let again = im.reopen_at == self.enc.cursor()
@@ -79,10 +79,10 @@ impl Context {
         }
     }
 
-    /// Opens a run at the encoder's place, in a new chunk if little is left of this one.
+    /// Opens a run at the encoder's place, or in a new chunk if little is left of this one.
     fn start_run(&mut self) {
-        // Until there is a run, the encoder has its room; and if it has none, whatever comes is
-        // dropped by it call by call.
+        // Until the run exists, the encoder keeps its room. If it has none, it drops each later
+        // call.
         self.gl.immediate.phase = Phase::Verbatim;
         if !self.enc.ensure(RUN_MIN) {
             return;
@@ -100,8 +100,8 @@ impl Context {
         im.lay_out(&self.gl.state.current);
     }
 
-    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the
-    /// encoder its room back. Returns whether the run was welded.
+    /// Ends the run after its first `count` vertices, not counting a trailing one, and returns the
+    /// room to the encoder. Returns whether the run was welded.
     fn close_run(&mut self, count: usize, flags: u32) -> bool {
         let mode = self.gl.immediate.drawn_mode();
         let sorts = flags & RUN_OPEN == 0 && self.prepare_sort(mode);
@@ -161,8 +161,8 @@ impl Context {
         welded.is_some()
     }
 
-    /// Whether vertices that repeat in the run, which is about to be closed, should be looked for:
-    /// where the connection made us wait since the last run.
+    /// Whether to look for repeated vertices in the run that is about to be closed: if the
+    /// connection made us wait since the last run.
     fn wants_welding(&mut self, count: usize) -> bool {
         let Some(session) = self.session else {
             return false;
@@ -185,9 +185,9 @@ impl Context {
             && self.draws_with_depth()
     }
 
-    /// Whether what is drawn is tested against a depth buffer. Without one, llvmpipe looks for
-    /// pairs of triangles that are rectangles, and interpolates over those in another way;
-    /// which pairs it sees depends on how vertices reach it, and so would the last bit of a colour.
+    /// Whether drawing is tested against a depth buffer. Without a depth test, llvmpipe looks for
+    /// pairs of triangles that form rectangles, and interpolates differently over those. The pairs
+    /// that it finds depend on how vertices reach it, and so does the last bit of a colour.
     fn draws_with_depth(&self) -> bool {
         self.gl.state.is_enabled(gl::GL_DEPTH_TEST) == Some(true)
             && self.gl.state.draws_to_default()
@@ -223,7 +223,7 @@ impl Context {
         }
     }
 
-    /// A rectangle that is compiled between glBegin and glEnd, where it does not belong, is drawn
+    /// A rectangle was compiled between glBegin and glEnd, where it is not allowed. It is drawn
     /// when the list is called, and ends the primitive.
     pub fn rectangle_begins(&mut self) {
         if self.gl.in_begin() {
@@ -239,13 +239,13 @@ impl Context {
                 self.end();
                 self.begin(mode);
             }
-            // The server knows what it began, if it began anything.
+            // The server knows which primitive it has begun, if any.
             _ => self.enc.gl_primitive_restart_nv(),
         }
     }
 
     /// Asks the server whether the last glBegin has failed, if no vertex has followed it. A program
-    /// may ask for errors there: if glBegin has failed, no primitive is open, and glGetError is
+    /// may ask for errors then: if glBegin has failed, no primitive is open, and glGetError is
     /// legal. Returns the error; none if the primitive is open, as the client assumes.
     #[cold]
     pub fn error_of_begin(&mut self) -> Option<u32> {
@@ -284,7 +284,7 @@ impl Context {
         if self.gl.immediate.count() == 0 {
             self.leave_empty_run();
             let mode = self.gl.immediate.mode;
-            // Nothing is drawn, but glBegin itself may be an error.
+            // Nothing is drawn, but glBegin itself may raise an error.
             self.enc.gl_draw_arrays(mode, 0, 0);
             return self.send_layout_values();
         }
@@ -305,7 +305,7 @@ impl Context {
         }
     }
 
-    /// Sends what was set of attributes when no vertex followed.
+    /// Sends the attributes that were set after glBegin if no vertex followed.
     fn send_layout_values(&mut self) {
         let im = &self.gl.immediate;
         let layout: Vec<u8> = im
@@ -330,9 +330,9 @@ impl Context {
         };
     }
 
-    /// Ends the run where the primitive may be cut, and continues with a layout in which `change`
-    /// sets the components of an attribute (or, without a change, in a new chunk). False if that
-    /// isn't possible.
+    /// Ends the run where the primitive may be cut, and continues with another one. `change` sets
+    /// the components of an attribute in its layout; without a change, the next run is in a new
+    /// chunk. Returns false if that is not possible.
     fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
         let Some(plan) = self.plan_cut(change) else {
@@ -363,8 +363,8 @@ impl Context {
         true
     }
 
-    /// How the run may be cut here; none if the cut would show. Vertices that are carried on need a
-    /// value for an attribute that joins the layout.
+    /// How the run may be cut here; none if the cut would be visible. Vertices that are carried
+    /// over need a value for an attribute that joins the layout.
     fn plan_cut(&self, change: Option<(u8, u8)>) -> Option<cut::Cut> {
         let im = &self.gl.immediate;
         let count = im.count();
@@ -386,8 +386,8 @@ impl Context {
         (known || cut.carry.is_empty()).then_some(cut)
     }
 
-    /// Leaves the run for the rest of the primitive: the server begins it and feeds it what there
-    /// is; everything else travels call by call.
+    /// Leaves the run for the rest of the primitive: the server begins it and feeds it the vertices
+    /// so far. Each later call is sent as a command.
     pub fn go_verbatim(&mut self) {
         if self.gl.immediate.phase != Phase::Run {
             return;
@@ -412,8 +412,8 @@ impl Context {
         im.components = [0; ATTRIBUTES];
     }
 
-    /// Closes a loop that goes on as a strip, and sets the current values again that the closing
-    /// vertex changed.
+    /// Closes a loop that continues as a strip. The closing vertex changes current values, so these
+    /// are set again.
     fn close_loop_verbatim(&mut self) {
         let Some(first) = self.gl.immediate.loop_first.take() else {
             return;
@@ -435,12 +435,12 @@ impl Context {
         }
     }
 
-    /// Whether lines are stippled, or may be for all that is known.
+    /// Whether lines are stippled, or may be as far as the client knows.
     pub fn stippled(&self) -> bool {
         self.gl.state.is_enabled(gl::GL_LINE_STIPPLE) != Some(false)
     }
 
-    /// Whether polygons are drawn by their edges or corners, or may be for all that is known.
+    /// Whether polygons are drawn as lines or points, or may be as far as the client knows.
     fn outlined(&self) -> bool {
         self.gl
             .state

@@ -1,8 +1,8 @@
-//! `tilesort`: which tiles of a wall each part of a run touches, so that renderers need not draw
-//! what lies elsewhere.
+//! `tilesort`: finds the tiles of a wall that each part of a run touches, so that a renderer need
+//! not draw what lies outside of its tile.
 //!
-//! Where vertices lie is known as long as the fixed function places them; for all else, and for
-//! surfaces that are drawn whole, every renderer draws the run.
+//! The place of vertices is known as long as the fixed function transforms them. In all other
+//! cases, and for surfaces that are drawn whole, every renderer draws the run.
 
 use crate::context::Context;
 use crate::immediate::sort::{drawn, Key};
@@ -14,7 +14,7 @@ use mgn_wire::gl::*;
 use std::sync::Arc;
 
 impl Context {
-    /// Whether anything can be sorted at all.
+    /// Whether any draw can be sorted now.
     #[inline]
     pub fn may_sort(&self) -> bool {
         self.session.is_some_and(Session::sorts)
@@ -29,11 +29,11 @@ impl Context {
         places && self.may_sort() && self.sorter(mode).is_some()
     }
 
-    /// The sorter of vertices that the fixed function places and draws with `mode`; none if every
-    /// renderer must draw them.
+    /// The sorter for vertices that the fixed function transforms and draws with `mode`; none if
+    /// every renderer must draw them.
     pub fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
-        // A fragment program places nothing, but a draw without the one that is enabled is an
-        // error.
+        // A fragment program does not place vertices, but a draw fails if the enabled one is
+        // missing.
         let places = self.gl.objects.draws_without_programs()
             && [GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB]
                 .iter()
@@ -60,8 +60,8 @@ impl Context {
         sort.sorter.as_ref().map(|(_, sorter)| sorter)
     }
 
-    /// The viewport, the areas of the tiles and the height of the surface that is drawn to; none if
-    /// it is not drawn to in tiles.
+    /// The viewport, the areas of the tiles and the height of the draw surface; none if it is not
+    /// drawn in tiles.
     pub fn in_tiles(&self) -> Option<([f32; 4], Arc<[Area]>, u32)> {
         let surface = self.draw.as_ref().filter(|surface| !surface.is_whole())?;
         let draws = self.gl.state.draws_to_default()
@@ -79,7 +79,7 @@ impl Context {
         ))
     }
 
-    /// How many pixels beyond its vertices a primitive may be drawn; none if that is unknown.
+    /// How many pixels a primitive may extend beyond its vertices; none if that is unknown.
     fn margin(&self, mode: u32) -> Option<f32> {
         let number = |pname| {
             let values = self.gl.state.get(pname).values()?;
@@ -87,7 +87,7 @@ impl Context {
         };
         let outlined = mode > GL_LINE_STRIP && self.outlined();
         let mut width: f32 = 0.;
-        // Stages beside the renderer may have polygons drawn as lines.
+        // Stages on the way to the renderer may make it draw polygons as lines.
         if mode != GL_POINTS {
             width = number(GL_LINE_WIDTH)?;
         }
@@ -104,12 +104,12 @@ impl Context {
             width = width.max(number(GL_POINT_SIZE)?);
             width = width.max(number(GL_POINT_SIZE_MIN)?);
         }
-        // Rounding, here and there.
+        // Two more pixels for rounding errors.
         Some(width / 2. + 2.)
     }
 
-    /// How the primitive of a run may be taken apart: by blocks that share some vertices; not at
-    /// all where that would show.
+    /// How many vertices the blocks of a run share if the primitive may be split into blocks; none
+    /// if a split would be visible.
     pub fn sort_overlap(&self, mode: u32) -> Option<usize> {
         let overlap = run_overlap(mode)?;
         let shows = mode == GL_LINE_STRIP && self.stippled();

@@ -6,21 +6,21 @@ use crate::shadow::lists::predictable::PredictableList;
 use mgn_wire::{gl, ops};
 use std::sync::Arc;
 
-/// Lists that are about to be called and can only fail for what the shadow sees when it carries
-/// them out.
+/// Lists that are about to be called. They can only fail in ways that the shadow sees when it
+/// executes them.
 pub(super) struct Called {
-    /// The doubts before them.
+    /// The doubt before the call.
     before: u16,
-    /// `Encoder::changes` before them.
+    /// `Encoder::changes` before the call.
     changes: u32,
-    /// The keys of lists that draw, unless the draws are certain to succeed; none where there is no
-    /// such key.
+    /// The keys of the lists that draw; empty if the draws are certain to succeed. None if there is
+    /// no such key.
     success_keys: Option<Vec<SuccessKey>>,
 }
 
 impl Context {
-    /// Call this before lists are called. None if they may change state on which other commands'
-    /// success depends, or if that need not be known.
+    /// Call this before lists are called. None if the lists may change state that affects the
+    /// success of other commands, or if nobody needs to know.
     pub(super) fn before_lists(&mut self, names: impl Iterator<Item = u32>) -> Option<Called> {
         if !self.gl.known_success.is_wanted()
             || self.gl.in_begin()
@@ -30,7 +30,7 @@ impl Context {
             return None;
         }
         let lists = self.gl.shared.lists().predictable_lists(names)?;
-        // Their commands do not change the state on which this depends.
+        // The lists' own commands do not change the state on which this depends.
         let success_keys = match lists.iter().any(|list| list.draws || list.draws_pixels) {
             true if !self.draw_cannot_fail(gl::GL_TRIANGLES) => self.success_keys_of_lists(&lists),
             _ => Some(Vec::new()),
@@ -43,8 +43,8 @@ impl Context {
     }
 
     fn success_keys_of_lists(&self, lists: &[Arc<PredictableList>]) -> Option<Vec<SuccessKey>> {
-        // Pixels are not drawn where the raster position is invalid, so that nothing is learned
-        // there.
+        // With an invalid raster position no pixels are drawn, so that their success proves
+        // nothing.
         if lists.iter().any(|list| list.draws_pixels) {
             return None;
         }
@@ -55,7 +55,7 @@ impl Context {
             .collect()
     }
 
-    /// The lists have been called, by the shadow too.
+    /// Call this after the lists have been called, and executed by the shadow.
     pub(super) fn after_lists(&mut self, called: Called) {
         self.enc.changes = called.changes;
         let fails = self.gl.state.take_doubt();

@@ -1,5 +1,5 @@
-//! Display lists. They are compiled by the server; while one is, immediate mode travels call by
-//! call.
+//! Display lists. The server compiles them. While it does, each call of immediate mode is sent as a
+//! command.
 
 mod known_success;
 mod plain;
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
-        // The draws of a list are not cut to tiles while it is compiled.
+        // While a list is compiled, its draws are not limited to tiles.
         if mode == gl::GL_COMPILE_AND_EXECUTE && cx.gl.objects.counts.need(Need::Exact) {
             cx.make_whole(WholePurpose::Drawing);
         }
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn glEndList() {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        // A list may hold a glBegin whose glEnd is in another.
+        // A list may contain a glBegin whose glEnd is in another list.
         let only_compiles = cx.gl.lists.is_open() && cx.gl.lists.only_compiles();
         if cx.gl.in_begin() && !only_compiles {
             return cx.illegal_in_begin();
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
 }
 
 impl crate::context::Context {
-    /// A list was called: the program may be between glBegin and glEnd now, or no longer.
+    /// Updates whether the program is between glBegin and glEnd, after a list was called.
     fn follow_list(&mut self, list: u32) {
         let found = self.gl.shared.lists().leaves_inside(list);
         let Some(inside) = found else { return };
@@ -190,8 +190,8 @@ impl crate::context::Context {
         }
     }
 
-    /// Between glBegin and glEnd lists hold nothing that a surface has to be whole for, and nothing
-    /// may be sent there that makes it so.
+    /// Makes surfaces whole before lists are called. Between glBegin and glEnd that is not needed,
+    /// because lists called there contain no command that needs it, and not possible.
     fn before_called(&mut self) {
         if !self.gl.in_begin() {
             self.make_whole_for_lists();
@@ -213,8 +213,8 @@ impl crate::context::Context {
         }
     }
 
-    /// A list may raise errors, and may have used another program unless it is known to hold no
-    /// such command.
+    /// A list was called. It may have raised errors. It may have used another program, unless it is
+    /// known to contain no such command.
     fn after_list(&mut self, is_known: bool) {
         self.enc.doubt = ops::GL_CALL_LIST;
         if is_known || self.gl.lists.is_open() && self.gl.lists.only_compiles() {

@@ -1,5 +1,6 @@
 //! Calls of plain display lists. On a wall the client keeps the bounds of their draws, so that a
-//! call goes to the renderers whose tiles it touches. State that it sets goes to all.
+//! call is sent only to the renderers whose tiles it touches. The state that it sets is sent to
+//! all.
 
 use crate::context::Context;
 use crate::shadow::arrays::tree::EVERYONE;
@@ -7,13 +8,13 @@ use crate::shadow::lists::plain::{kind, Plain};
 use std::sync::Arc;
 
 impl Context {
-    /// The list that was begun just now is watched.
+    /// Watches the list that was just begun.
     pub(super) fn watch_list(&mut self) {
         let sorts = self.may_sort();
         self.gl.lists.watch(sorts, self.enc.cursor());
     }
 
-    /// Looks at what was written of the list, before that is sent.
+    /// Follows the written records of the list, before they are sent.
     pub fn follow_compiled(&mut self) {
         let to = self.enc.cursor() as usize;
         let Some(from) = self.gl.lists.written(to) else {
@@ -24,8 +25,8 @@ impl Context {
         self.gl.lists.follow(records);
     }
 
-    /// The known lists, if they are called now and not compiled into another; empty if any of them
-    /// is not plain.
+    /// The plain lists, if they are called now and not compiled into another list. Empty if any of
+    /// them is not plain.
     pub(super) fn plain_lists(&self, names: impl Iterator<Item = u32>) -> Vec<Arc<Plain>> {
         if !self.may_sort() || self.gl.in_begin() || self.gl.lists.is_open() {
             return Vec::new();

@@ -8,7 +8,7 @@ use crate::shadow::objects::class::Class;
 use core::ffi::c_void;
 use mgn_wire::{gl::*, lens, ops};
 
-/// More than any program's string has bytes.
+/// An upper limit for the bytes of a program's string.
 const ALL: u32 = 1 << 24;
 
 pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
@@ -25,8 +25,7 @@ pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
     }
 }
 
-/// Commands that take or give a program's string: of the one that is bound, or of the one that is
-/// named.
+/// Commands that set or return the string of a program: the bound one or a named one.
 macro_rules! strings {
     ($($set:ident = $set_wire:ident, $get:ident = $get_wire:ident, $get_op:ident ($($program:ident)?);)*) => {$(
         pub unsafe extern "C" fn $set($($program: u32,)? target: u32, format: u32, length: i32, string: *const c_void) {
@@ -98,7 +97,7 @@ pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
     }
 }
 
-/// At once; the server takes no more.
+/// The most names at a time; the server accepts no more.
 const MOST_FRAGMENT_SHADERS: u32 = 1 << 20;
 
 pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
@@ -130,7 +129,7 @@ pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
     }
 }
 
-/// The beginning or the end of a fragment shader; a list that is only compiled changes nothing.
+/// Begins or ends a fragment shader. If the command is only compiled into a list, no state changes.
 unsafe fn open_fragment_shader(open: bool, send: unsafe fn(&mut mgn_wire::Encoder)) {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {

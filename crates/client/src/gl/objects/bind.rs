@@ -1,4 +1,4 @@
-//! Bindings of names that the program may have made up.
+//! Binds names that the program may have made up.
 
 use super::names::{adopt, follow};
 use crate::context::Context;
@@ -27,8 +27,8 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     }
 }
 
-/// A framebuffer object, or with 0 the default framebuffer, is about to be bound. Says whether the
-/// call may go on.
+/// Called before a framebuffer object, or the default framebuffer (0), is bound. Returns whether
+/// the call may continue.
 fn begin_framebuffer(cx: &mut Context, framebuffer: u32) -> bool {
     if cx.gl.in_begin() {
         cx.illegal_in_begin::<()>();

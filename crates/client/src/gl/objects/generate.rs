@@ -1,4 +1,4 @@
-//! Generating and deleting names.
+//! Generates and deletes names.
 
 use super::names::{tell_group, with_names};
 use crate::context::Context;
@@ -10,7 +10,7 @@ use crate::shadow::objects::class::Class;
 use mgn_wire::{gl::*, lens, ops};
 use std::sync::atomic::Ordering;
 
-/// Takes `n` names; none if the command has been refused or asks for none.
+/// Takes `n` names; none if the command has been refused or `n` is 0.
 ///
 /// # Safety
 /// There is room for `n` names.
@@ -51,13 +51,13 @@ unsafe fn take<'a>(cx: &mut Context, class: Class, n: i32, names: *mut u32) -> O
     Some(names)
 }
 
-/// Whether the context certainly has commands that make and delete objects of a class, so that they
-/// raise no error but those that are found here.
+/// Whether the context certainly has the commands to create and delete objects of a class, so that
+/// the only errors are those found here.
 fn has_class(cx: &Context, class: Class) -> bool {
     match class {
         Class::Buffer | Class::Texture => true,
         Class::Framebuffer | Class::Renderbuffer => !cx.gl.is_es1(),
-        // Those that are in use are refused.
+        // Deleting an active one is an error.
         Class::TransformFeedback => false,
         Class::Sampler | Class::VertexArray | Class::Query | Class::Pipeline => cx.gl.is_desktop(),
         Class::Assembly | Class::FragmentShader => cx.gl.is_compat(),
@@ -88,7 +88,7 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
             Class::Pipeline => enc.gl_gen_program_pipelines(list),
             Class::TransformFeedback => enc.gl_gen_transform_feedbacks(list),
             Class::Assembly => enc.gl_gen_programs_arb(list),
-            // These are not generated one by one.
+            // These names are not generated with this command.
             Class::FragmentShader => {}
         }
     }
@@ -100,7 +100,7 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     }
 }
 
-/// Generates `n` names and makes an object of each at once.
+/// Generates `n` names and creates an object for each.
 ///
 /// # Safety
 /// There is room for `n` names.
@@ -122,7 +122,7 @@ unsafe fn create(cx: &mut Context, class: Class, target: u32, n: i32, names: *mu
             Class::Query => enc.gl_create_queries(target, list),
             Class::Pipeline => enc.gl_create_program_pipelines(list),
             Class::TransformFeedback => enc.gl_create_transform_feedbacks(list),
-            // Nothing makes these but their use.
+            // These objects are only created by their use.
             Class::Assembly | Class::FragmentShader => {}
         }
     }
@@ -176,8 +176,8 @@ pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, names: *mut u32) {
     }
 }
 
-/// Creates queries of pipeline statistics if the driver makes them: before version 26, Mesa refuses
-/// these targets, whatever `n` is, and `names` stays unwritten.
+/// Creates queries of pipeline statistics if the driver supports that. Before version 26, Mesa
+/// refuses these targets, whatever `n` is, and `names` stays unwritten.
 ///
 /// # Safety
 /// There is room for `n` names.
@@ -200,7 +200,7 @@ unsafe fn create_statistics(cx: &mut Context, target: u32, n: i32, names: *mut u
     unsafe { create(cx, Class::Query, target, n, names) }
 }
 
-/// Deletes objects. Zeros and names of nothing are ignored.
+/// Deletes objects. Zeros and unused names are ignored.
 ///
 /// # Safety
 /// `names` is null or holds `n` names.

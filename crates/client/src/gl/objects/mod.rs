@@ -1,4 +1,4 @@
-//! Objects: commands that name, make, bind and delete them, and that ask about them.
+//! Objects: commands that name, create, bind, delete and query them.
 
 mod assembly;
 mod bind;

@@ -7,8 +7,8 @@ use mgn_wire::encoder::c_string;
 use mgn_wire::gl::*;
 use mgn_wire::{lens, ops};
 
-/// A string of the program: as long as it says, or if that is negative up to its NUL. Raises the
-/// error of a null pointer.
+/// A string of the program. A negative length means that the string ends with NUL. Raises the error
+/// of a null pointer.
 ///
 /// # Safety
 /// `text` is null or has that length.

@@ -35,8 +35,8 @@ pub fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Name
     }
 }
 
-/// A nonzero name is bound. Outside the core profile that makes it the program's own if it was
-/// never generated; says whether it is a name now.
+/// Called when a nonzero name is bound. Outside the core profile, binding a name that was never
+/// generated makes it a valid one. Returns whether the name is valid now.
 pub fn adopt(cx: &mut Context, class: Class, name: u32) -> bool {
     let made_by_use = !cx.gl.objects.limits.is_core();
     let epoch = cx.gl.shared.notes.released.load(Ordering::Acquire);
@@ -57,7 +57,8 @@ pub fn adopt(cx: &mut Context, class: Class, name: u32) -> bool {
     taken
 }
 
-/// A command makes an object of a name if there is none yet; a texture becomes one of `target`.
+/// Called when a command creates the object of a name unless it exists; a texture becomes one of
+/// `target`.
 pub fn use_name(cx: &mut Context, class: Class, name: u32, target: u32) {
     if name == 0 || cx.gl.objects.known(class, &cx.gl.shared.notes, name) && class != Class::Texture
     {
@@ -73,8 +74,8 @@ pub fn use_name(cx: &mut Context, class: Class, name: u32, target: u32) {
     }
 }
 
-/// Sends what was said about names, if other contexts use the same ones: they may use or choose
-/// them at once, and do so in streams of their own.
+/// Sends the commands about names if other contexts share these names. Those contexts may use or
+/// choose the names at once, in streams of their own.
 pub fn tell_group(cx: &mut Context) {
     if Arc::strong_count(&cx.gl.shared) > 1 {
         cx.flush();

@@ -1,4 +1,4 @@
-//! Questions about shaders and programs. Values that linking decides are queried once.
+//! Queries of shaders and programs. Values that only linking changes are queried once.
 
 use crate::context::Context;
 use crate::current::context;
@@ -19,7 +19,8 @@ const OF_LINKING: [u32; 7] = [
     GL_ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH,
 ];
 
-/// Writes the value that the program gets if no answer came and no error was raised: success.
+/// Writes the value that the program gets if no answer came and no error was raised: it reports
+/// success.
 ///
 /// # Safety
 /// There is room for a value.
@@ -240,8 +241,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(
     }
 }
 
-/// The answer of `ask(pname, to, room)`: one value, or the list of members, for which the program
-/// has made room after it had asked for the length.
+/// The answer of `ask(pname, to, room)`: one value, or the list of members. The program has queried
+/// the length of the list and made room for it.
 ///
 /// # Safety
 /// `to` is null or has room for the values.

@@ -1,5 +1,5 @@
-//! Queries that begin and end, and conditional rendering. On a wall each renderer counts samples of
-//! its own tile, and the client adds them up.
+//! Queries that begin and end, and conditional rendering. On a wall each renderer counts the
+//! samples of its own tile, and the client adds up the counts.
 
 use crate::context::Context;
 use crate::current::context;
@@ -7,7 +7,7 @@ use crate::link::tiles::WholePurpose;
 use crate::shadow::objects::counts::{counts_samples, need, Active, Need};
 use mgn_wire::{gl::*, ops};
 
-/// A query is about to begin. Says whether the call may go on.
+/// Called before a query begins. Returns whether the call may continue.
 fn begin_query(cx: &mut Context, id: u32) -> bool {
     if cx.gl.in_begin() {
         cx.illegal_in_begin::<()>();
@@ -20,7 +20,7 @@ fn begin_query(cx: &mut Context, id: u32) -> bool {
 }
 
 impl Context {
-    /// Before a query begins. Says whether each renderer of a wall is to count a share.
+    /// Called before a query begins. Returns whether each renderer of a wall is to count a share.
     fn counts_shares(&mut self, target: u32, index: u32, id: u32) -> bool {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return false;
@@ -28,7 +28,7 @@ impl Context {
         let Some(mut need) = need(target) else {
             return false;
         };
-        // Only renderers see what lists begin and end when they are called.
+        // The client does not see which queries a list begins and ends when it is called.
         if self.gl.lists.is_open() {
             self.gl.objects.counts.is_not_shared(id);
             self.make_whole(WholePurpose::Drawing);
@@ -57,8 +57,8 @@ impl Context {
         }
     }
 
-    /// Tells the renderers what they have counted together, so that conditional rendering is the
-    /// same everywhere.
+    /// Sends the renderers the sum of their counts, so that conditional rendering has the same
+    /// result at all of them.
     fn tell_sum(&mut self, id: u32) {
         if self.gl.objects.counts.is_summed(id) != Some(false) {
             return;
@@ -70,14 +70,14 @@ impl Context {
         self.gl.objects.counts.summed(id);
     }
 
-    /// Before lists are called that may draw on condition: tells the renderers all sums.
+    /// Called before lists that may render conditionally: sends the renderers all sums.
     pub fn tell_sums(&mut self) {
         for id in self.gl.objects.counts.unsummed() {
             self.tell_sum(id);
         }
     }
 
-    /// The total of all renderers, or whether all have finished counting. None if glGetQueryObject
+    /// The sum over all renderers, or whether all have finished counting. None if glGetQueryObject
     /// fails; the error is raised if `raises`.
     pub(super) fn counted(&mut self, id: u32, pname: u32, raises: bool) -> Option<u64> {
         let (mut shares, mut whole) = (0u64, 0);
@@ -95,7 +95,7 @@ impl Context {
             }
             is_done &= counts[0] != 0;
             shares = shares.saturating_add(counts[0]);
-            // The same everywhere but where a renderer has come later.
+            // The same at all renderers, except at one that joined later.
             whole = counts[1].max(whole);
             is_any |= counts[2] != 0;
         }
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
 pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     // SAFETY: the same command; otherwise the only reference in use, to the thread's own context.
     unsafe {
-        // Queries of samples have no other index.
+        // Queries that count samples have index 0 only.
         if index == 0 && counts_samples(target) {
             return glBeginQuery(target, id);
         }
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
     }
 }
 
-/// The mode of conditional rendering that does the same, and waits.
+/// The mode of conditional rendering that has the same effect, but waits for the result.
 fn waiting(mode: u32) -> u32 {
     match mode {
         GL_QUERY_NO_WAIT => GL_QUERY_WAIT,
@@ -193,7 +193,7 @@ fn waiting(mode: u32) -> u32 {
     }
 }
 
-/// On a wall all renderers wait for the result, in any mode, so that all of them draw or none does.
+/// On a wall all renderers wait for the result in any mode, so that either all draw or none does.
 pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
     // SAFETY: as above.
     unsafe {

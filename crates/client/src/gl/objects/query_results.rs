@@ -1,4 +1,4 @@
-//! Results of queries: into the program's memory, or into the buffer that is bound for them.
+//! Results of queries, written to the program's memory or to the query buffer.
 
 use crate::context::Context;
 use crate::current::context;
@@ -6,7 +6,7 @@ use crate::gl::buffers::bound;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl::*, lens, ops, Plain};
 
-/// Types of results, as the stream calls them.
+/// Types of results, as the stream names them.
 const INT64: u32 = GL_INT64_ARB;
 const UNSIGNED_INT64: u32 = GL_UNSIGNED_INT64_ARB;
 
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
     unsafe { glGetQueryObjectuiv(id, pname, params) }
 }
 
-/// Whether `pname` asks for what renderers of a wall have to tell together.
+/// Whether the result for `pname` must be combined from all renderers of a wall.
 fn is_count(pname: u32) -> bool {
     matches!(
         pname,
@@ -79,7 +79,7 @@ fn is_count(pname: u32) -> bool {
     )
 }
 
-/// A result as far as its type can hold it.
+/// A result, clamped to the range of its type.
 fn fitting(value: u64, kind: u32) -> u64 {
     value.min(match kind {
         GL_INT => i32::MAX as u64,
@@ -91,7 +91,7 @@ fn fitting(value: u64, kind: u32) -> u64 {
 
 impl Context {
     /// The query to send for a result that each renderer of a wall writes to its own buffer: it
-    /// waits, so that all write the same.
+    /// waits, so that all write the same value.
     fn alike(&self, pname: u32) -> impl Iterator<Item = u32> {
         let is_on_wall = self.session.is_some_and(|s| s.wall().is_some());
         let (first, then) = match pname {
@@ -102,8 +102,8 @@ impl Context {
         [Some(first), then].into_iter().flatten()
     }
 
-    /// Writes what all renderers have counted together to a buffer of each, that of this name or,
-    /// without one, the one that is bound for results.
+    /// Writes the sum of all renderers' counts to a buffer at each renderer. Without a name, this
+    /// is the bound query buffer.
     ///
     /// # Safety
     /// The encoder can be written to.
@@ -115,7 +115,7 @@ impl Context {
     }
 }
 
-/// Results that go to a buffer by its name.
+/// Commands that write results to a buffer by its name.
 macro_rules! to_buffers {
     ($($name:ident $send:ident $kind:ident;)*) => {$(
         pub unsafe extern "C" fn $name(id: u32, buffer: u32, pname: u32, offset: i64) {

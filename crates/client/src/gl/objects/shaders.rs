@@ -1,4 +1,4 @@
-//! Making shaders and programs.
+//! Creates shaders and programs.
 
 use super::names::tell_group;
 use super::use_program;
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
             cx.set_error(GL_INVALID_VALUE);
             return 0;
         }
-        // Without a source the program is made all the same, and has not been linked.
+        // Without a source, the program is created nevertheless, but not linked.
         let source = match strings.is_null() {
             true => {
                 cx.set_error(GL_INVALID_VALUE);
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn glDeleteObjectARB(object: u32) {
             Some(Kind::Shader) => glDeleteShader(object),
             Some(Kind::Program) => glDeleteProgram(object),
             None if cx.gl.in_begin() => cx.illegal_in_begin(),
-            // Deleted but in use, or nothing: the driver knows.
+            // It is deleted but in use, or no object: only the driver knows.
             None => cx.enc.gl_delete_object_arb(object),
         }
     }
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn glShaderSource(
             return cx.illegal_in_begin();
         }
         match kind(cx, shader) {
-            // Deleted but in use, or nothing: the driver knows.
+            // It is deleted but in use, or no object: only the driver knows.
             None if cx.gl.shared.names().programs.is_taken(shader) => {}
             None => return cx.set_error(GL_INVALID_VALUE),
             Some(Kind::Program) => return cx.set_error(GL_INVALID_OPERATION),
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn glShaderSource(
             return cx.set_error(GL_INVALID_VALUE);
         }
         if count == 0 {
-            // The shader keeps the source that it has.
+            // The shader keeps its old source.
             return;
         }
         let n = count as usize;
@@ -187,8 +187,8 @@ pub unsafe extern "C" fn glShaderSource(
     }
 }
 
-/// The strings one after the other. Those without a length, or with a negative one, end with NUL.
-/// `None` if one is a null pointer.
+/// The concatenated strings. A string without a length, or with a negative one, ends with NUL.
+/// `None` if a string is a null pointer.
 unsafe fn joined(strings: &[*const u8], lengths: &[i32]) -> Option<Vec<u8>> {
     let mut source = Vec::new();
     for (i, &string) in strings.iter().enumerate() {
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        // The names are looked at where none of this is wrong.
+        // The names are examined only if all this is valid.
         let most = cx.gl.objects.limits.feedback_buffers();
         match buffer_mode {
             GL_INTERLEAVED_ATTRIBS if count >= 0 => {}
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn glGetUniformIndices(
     }
 }
 
-/// The strings one after the other, each with its NUL.
+/// The concatenated strings, each with its NUL.
 unsafe fn terminated(strings: &[*const u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for string in strings {

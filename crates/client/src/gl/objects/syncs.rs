@@ -1,4 +1,4 @@
-//! Fences. The program's pointer is the fence's name.
+//! Fences. The pointer that the program gets is the fence's name.
 
 use super::names::tell_group;
 use crate::current::context;
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     null_mut()
 }
 
-/// A fence's name; that of none for a pointer that is not a fence's.
+/// A fence's name; the name of no fence if the pointer is not valid.
 pub fn sync_name(sync: *mut c_void) -> u32 {
     u32::try_from(sync as usize).unwrap_or(u32::MAX)
 }

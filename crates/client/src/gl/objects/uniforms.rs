@@ -1,5 +1,5 @@
-//! Uniforms of one integer each, which may be samplers: two of different types may not sample the
-//! same unit, or draws fail.
+//! Uniforms of single integers, which may be samplers. A draw fails if two samplers of different
+//! types use the same unit.
 
 use crate::context::Context;
 use crate::current::context;
@@ -66,14 +66,14 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     }
 }
 
-/// How many of `count` elements, of `each` values, are sent for a uniform: no more than any uniform
-/// has, and no more than the program's memory holds. A driver reads only as many as the uniform
-/// takes, so a program may pass any number.
+/// How many of `count` elements, with `each` values per element, are sent for a uniform: at most as
+/// many as any uniform has, and as the program's memory holds. A driver reads only as many as the
+/// uniform needs, so a program may pass any count.
 pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
-    /// Beyond what any driver offers for the uniforms of a stage.
+    /// More than any driver offers for the uniforms of a stage.
     const ELEMENTS_MAX: i32 = 1 << 16;
-    /// No page is smaller. Values within one page are accessible if the first one is. They are not
-    /// checked, because the check costs more than the command.
+    /// The smallest page size. If the first value is accessible, so are all values in the same
+    /// page. They are not checked, because the check costs more than the command.
     const PAGE: usize = 4096;
     let count = count.min(ELEMENTS_MAX);
     let size = each * size_of::<T>();
@@ -81,13 +81,13 @@ pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
     if value.is_null() || value as usize % PAGE + bytes <= PAGE {
         return count;
     }
-    // `count` at most, so it fits.
+    // At most `count`, so it fits.
     (mapped_bytes(value as usize, bytes) / size) as i32
 }
 
-/// How many of the `len` bytes at `address` there are before the first page that is not mapped.
+/// The number of the `len` bytes at `address` that lie before the first unmapped page.
 fn mapped_bytes(address: usize, len: usize) -> usize {
-    /// Pages that one call asks about.
+    /// The number of pages that one call checks.
     const PAGES: usize = 256;
     // SAFETY: asks the system for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
@@ -103,7 +103,7 @@ fn mapped_bytes(address: usize, len: usize) -> usize {
                 resident.as_mut_ptr(),
             )
         };
-        // Where the call is forbidden nothing is known, and the program is believed.
+        // If the call is forbidden, nothing is known, and the program is trusted.
         asked == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
     };
     let mut at = address - address % page;
@@ -120,12 +120,12 @@ fn mapped_bytes(address: usize, len: usize) -> usize {
     at.min(end).saturating_sub(address)
 }
 
-/// The same for the program in use; where that is not known, no draw is known to succeed.
+/// The same for the program in use. If that is not known, no draw is known to succeed any more.
 fn current_set(cx: &mut Context, location: i32, list: &[i32]) {
     if let Some(program) = cx.gl.objects.program_in_use() {
         set(cx, program, location, list);
     } else {
-        // Only the server knows to which program it belongs.
+        // Only the server knows which program the location belongs to.
         cx.enc.changes = cx.enc.changes.wrapping_add(1);
     }
 }
@@ -141,7 +141,7 @@ fn set(cx: &mut Context, program: u32, location: i32, list: &[i32]) {
         .programs()
         .integers_set(program, location, list, since);
     if changed && cx.has_company() {
-        // Other contexts may know that draws by it succeed.
+        // Other contexts may know that draws with the program succeed.
         cx.integers_change(program);
     }
 }

@@ -1,4 +1,4 @@
-//! Which program is in use.
+//! Tracks which program is in use.
 
 use crate::context::Context;
 use crate::current::context;
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
         if objects.usable.has(epoch, program) && !objects.feeds_back && !cx.gl.lists.is_open() {
             objects.program = Some(program);
             objects.uses_ids = objects.numbering.has(epoch, program);
-            // Nothing can be wrong with it.
+            // This cannot fail.
             let _ = cx.gl.state.gl_use_program(program);
             cx.enc.doubt = before;
         } else {
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
     }
 }
 
-/// A use of a program that is not known to be linked, or that may not take place now.
+/// Uses a program that is not known to be linked, or that may not be used now.
 #[cold]
 fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     let uses_ids = cx.gl.shared.programs().uses_ids(program);
@@ -43,7 +43,7 @@ fn used_first(cx: &mut Context, epoch: u32, program: u32) {
         }
     }
     let usable = if cx.gl.objects.feeds_back {
-        // Refused while transform feedback goes on, unless it is paused.
+        // The driver refuses the use while transform feedback is active and not paused.
         current_program(cx) == program
     } else {
         program == 0 || is_linked(cx, program)
@@ -61,8 +61,8 @@ fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     }
 }
 
-/// Whether `program` can be used. Costs a round trip if the program has not asked for it since it
-/// linked. Raises no error.
+/// Whether `program` can be used. Costs a round trip if the program has not queried the link status
+/// since the last link. Raises no error.
 fn is_linked(cx: &mut Context, program: u32) -> bool {
     let known = {
         let programs = cx.gl.shared.programs();
@@ -76,7 +76,7 @@ fn is_linked(cx: &mut Context, program: u32) -> bool {
         return status != 0;
     }
     if cx.gl.shared.programs().kind(program).is_none() {
-        // Never made, or deleted and perhaps in use elsewhere.
+        // It was never created, or it was deleted and may be in use elsewhere.
         cx.enc.gl_is_program(program);
         let lives = cx.answer(ops::GL_IS_PROGRAM).value::<u8>();
         if lives == 0 {
@@ -86,14 +86,14 @@ fn is_linked(cx: &mut Context, program: u32) -> bool {
     super::program_queries::program_parameter(cx, program, GL_LINK_STATUS) != 0
 }
 
-/// The current program was linked again: its new shaders are in use at once.
+/// The current program was linked again: the new shaders are in use at once.
 pub(super) fn relinked(cx: &mut Context, program: u32) {
     if cx.gl.objects.program == Some(program) && cx.gl.shared.programs().uses_ids(program) {
         cx.gl.objects.uses_ids = true;
     }
 }
 
-/// The current program as the server knows it.
+/// The current program, as the server knows it.
 fn current_program(cx: &mut Context) -> u32 {
     let mut program = 0i32;
     // SAFETY: the context's own encoder; one value is asked for.

@@ -8,8 +8,8 @@ use super::bits;
 use super::layout::{Conversion, Layout};
 
 impl Layout {
-    /// Copies rows, counted over all images, from the program's memory into tight ones, so that a
-    /// large image can be sent in pieces.
+    /// Copies some rows, counted over all images, from the program's memory to tight rows, so that
+    /// a large image can be sent in pieces.
     ///
     /// # Safety
     /// The rows must be among the image's and readable at `src`, where the image that this
@@ -26,8 +26,8 @@ impl Layout {
         }
     }
 
-    /// Copies a tight image out to the program's memory. Bytes between rows and images, and
-    /// bits beside a bitmap's row, keep what they hold.
+    /// Copies a tight image to the program's memory. Bytes between rows and images keep their
+    /// values, and so do the bits next to a bitmap's row.
     ///
     /// # Safety
     /// [`Layout::tight_bytes`] bytes must be readable at `src`, the image that this layout
@@ -48,7 +48,7 @@ impl Layout {
         unsafe { self.scatter_rows(src, 0..self.total_rows(), dst) }
     }
 
-    /// Copies some of the rows, counted over all images, out of the answer's pieces.
+    /// Copies some rows, counted over all images, from an answer to the program's memory.
     ///
     /// # Safety
     /// As [`Layout::scatter`], with [`Layout::tight_row_bytes`] bytes a row readable at `src`.
@@ -133,7 +133,7 @@ impl Layout {
     }
 }
 
-/// Reverses every element of `size` bytes.
+/// Reverses the bytes of every element of `size` bytes.
 fn swap(bytes: &mut [u8], size: usize) {
     match size {
         2 => bytes.chunks_exact_mut(2).for_each(|e| e.swap(0, 1)),

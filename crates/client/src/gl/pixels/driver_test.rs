@@ -18,7 +18,7 @@ mod egl;
 
 const ROUNDS: usize = 6000;
 
-/// Internal format, format and type of images that a texture returns as they were put in.
+/// Internal format, format and type of images that a texture returns unchanged.
 const IMAGES: &[(u32, u32, u32)] = &[
     (GL_R8, GL_RED, GL_UNSIGNED_BYTE),
     (GL_RG8, GL_RG, GL_UNSIGNED_BYTE),
@@ -65,10 +65,10 @@ macro_rules! gl {
     }};
 }
 
-/// What these tests choose at random.
+/// The random choices of these tests.
 trait Choices {
     fn store(&mut self, extent: Extent) -> PixelStore;
-    /// Bytes that a texture returns as they are: no NaN among the floats.
+    /// Bytes that a texture returns unchanged: no NaN among the floats.
     fn pixels(&mut self, n: usize, type_: u32, swapped: bool) -> Vec<u8>;
 }
 
@@ -110,8 +110,8 @@ impl Choices for Random {
     }
 }
 
-/// Turns the rows around in some cases. The driver counts skipped rows in the wrong direction
-/// then, and writes before the program's pointer, so there are none.
+/// Inverts the order of rows in some cases. Then the driver counts skipped rows in the wrong
+/// direction, and writes before the program's pointer, so no rows are skipped.
 fn invert_some(random: &mut Random, store: &mut PixelStore) {
     if random.one_in(4) {
         store.invert = true;
@@ -190,7 +190,7 @@ fn set_store(context: &egl::Context, store: &PixelStore, pack: bool) {
     }
 }
 
-/// Uploads to the bound texture of as many dimensions as the target has.
+/// Uploads an image to the bound texture by the command with the target's number of dimensions.
 fn tex_image(
     context: &egl::Context,
     target: u32,
@@ -233,8 +233,8 @@ fn scatter(layout: &Layout, tight: &[u8], memory: &mut [u8]) {
     unsafe { layout.scatter(tight.as_ptr(), memory.as_mut_ptr()) };
 }
 
-/// The driver takes the rows of one-dimensional arrays for images, which the specification
-/// does not, so tests leave out what would show.
+/// The driver treats the rows of one-dimensional arrays as images, unlike the specification. So the
+/// tests avoid parameters for which this matters.
 fn spare_arrays(target: u32, store: &mut PixelStore) {
     if target == GL_TEXTURE_1D_ARRAY {
         store.invert = false;
@@ -253,7 +253,7 @@ fn random_extent(random: &mut Random, target: u32, format: u32) -> (u32, Extent)
     let depth = matches!(format, GL_DEPTH_COMPONENT | GL_DEPTH_STENCIL);
     match target {
         GL_TEXTURE_1D => (target, Extent::flat(w, 1)),
-        // A volume holds no depths.
+        // A volume cannot have a depth format.
         GL_TEXTURE_3D if depth => (GL_TEXTURE_2D_ARRAY, Extent::volume(w, h, d)),
         GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => (target, Extent::volume(w, h, d)),
         _ => (target, Extent::flat(w, h)),
@@ -279,10 +279,10 @@ fn uploads_equal_tight_uploads() {
         let (target, extent) = random_extent(&mut random, target, format);
         let mut store = random.store(extent);
         spare_arrays(target, &mut store);
-        // The driver mixes up swapped depths with stencils.
+        // The driver confuses depth and stencil when it swaps bytes.
         store.swap_bytes &= format != GL_DEPTH_STENCIL;
         if store.swap_bytes {
-            // The driver swaps what it skips and takes the rest as it is.
+            // The driver swaps the skipped bytes, and leaves the others as they are.
             (store.skip_pixels, store.skip_rows, store.skip_images) = (0, 0, 0);
         }
         let layout = Layout::new(&store, extent, format, type_).unwrap();
@@ -313,7 +313,7 @@ fn readback_equals_tight_readback() {
         let mut store = random.store(extent);
         invert_some(&mut random, &mut store);
         spare_arrays(target, &mut store);
-        // The driver swaps half of what it writes in this format.
+        // The driver swaps only half of what it writes in this format.
         store.swap_bytes &= type_ != GL_FLOAT_32_UNSIGNED_INT_24_8_REV;
         let layout = Layout::new(&store, extent, format, type_).unwrap();
         let tight_layout = Layout::new(&PixelStore::TIGHT, extent, format, type_).unwrap();

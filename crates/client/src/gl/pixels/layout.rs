@@ -1,4 +1,4 @@
-//! Where the rows of an image lie in the program's memory.
+//! The places of an image's rows in the program's memory.
 
 use mgn_state::PixelStore;
 use mgn_wire::sizes::image::{components, pixel_bytes, Element};
@@ -49,9 +49,9 @@ impl Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
     None,
-    /// Elements of this many bytes are reversed.
+    /// Elements of this many bytes are byte-swapped.
     Swap(usize),
-    /// A row of a bitmap that starts `offset` bits (below 8) into its first byte.
+    /// A row of a bitmap. It starts at bit `offset` (below 8) of its first byte.
     Bits {
         offset: usize,
         width: usize,
@@ -68,7 +68,7 @@ pub struct Layout {
     /// Bytes of a row on the wire, and, except for bitmaps, in memory.
     pub(super) row_bytes: usize,
     pub(super) row_stride: isize,
-    /// Rows of one image of a volume.
+    /// The rows of one image of a volume.
     pub(super) rows: usize,
     pub(super) image_stride: isize,
     pub(super) images: usize,
@@ -198,7 +198,7 @@ impl Layout {
         (layout.tight_bytes() == image_size).then_some(layout)
     }
 
-    /// `bytes` bytes as they are.
+    /// `bytes` bytes without conversion.
     pub fn bytes(bytes: usize) -> Option<Layout> {
         let stride = isize::try_from(bytes).ok()?;
         Some(Layout {
@@ -249,13 +249,13 @@ impl Layout {
         self.rows * self.images
     }
 
-    /// Bytes from the program's pointer to behind the last byte that the image occupies: what
-    /// a buffer must have to hold it.
+    /// Bytes from the program's pointer to the end of the image. A buffer must have at least this
+    /// size to hold it.
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// Whether the image in memory is, from its first byte on, byte for byte the tight one.
+    /// Whether the image in memory is the same, byte for byte, as the tight image.
     pub fn is_tight(&self) -> bool {
         self.conversion == Conversion::None
             && (self.rows <= 1 || self.row_stride == self.row_bytes as isize)
@@ -275,7 +275,7 @@ impl Layout {
     }
 }
 
-/// The lengths a layout follows from, in bytes, rows and images.
+/// The lengths that determine a layout, in bytes, rows and images.
 struct Strides {
     skip: i64,
     row_bytes: i64,
@@ -306,7 +306,7 @@ impl Strides {
             .row_bytes
             .checked_mul(self.rows)?
             .checked_mul(self.images)?;
-        // Nothing larger can be handed to memcpy, or lie in the program's memory.
+        // A larger size could not be passed to memcpy, or exist in the program's memory.
         isize::try_from(tight).ok()?;
         let (start, row_stride) = match self.invert {
             true => (first.checked_add(last_row)?, -self.row_stride),

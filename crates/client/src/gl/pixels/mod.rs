@@ -6,7 +6,7 @@
 
 mod bits;
 mod copy;
-// It calls the driver, which Miri cannot.
+// Not under Miri, because the test calls the driver.
 #[cfg(all(test, not(miri)))]
 mod driver_test;
 mod layout;

@@ -29,30 +29,31 @@ pub enum Renderers {
 
 pub struct Renderer {
     sender: Sender,
-    /// Set if it reads what is written once for several.
+    /// Set if the renderer reads messages that are written once for several renderers.
     member: Option<Member>,
-    /// None if nothing answers, because commands are thrown away or recorded.
+    /// None if there are no answers, because commands are thrown away or recorded.
     replies: Option<Replies>,
-    /// Tells apart the keys that program binaries are sealed with.
+    /// Identifies the key with which the server seals program binaries.
     binary_key: [u8; 16],
-    /// The offset of its message numbers from those used here, modulo 2^32: a renderer that came
-    /// later has got other messages before.
+    /// The renderer's message numbers minus those used here, modulo 2^32: a renderer that joined
+    /// later has received other messages before.
     ahead: u32,
-    /// The last message before it came, if it came later.
+    /// The number of the last message before the renderer joined, if it joined later.
     since: Option<u32>,
-    /// Threads no longer wait for it.
+    /// Threads no longer wait for this renderer.
     is_lost: AtomicBool,
 }
 
 /// The outcome of sending a message.
 pub struct Sent {
-    /// How many bytes were sent, to all renderers together.
+    /// The number of bytes sent, to all renderers together.
     pub bytes: usize,
-    /// Its number, if several renderers get the same messages.
+    /// The message's number, if several renderers get the same messages.
     pub number: u32,
 }
 
-/// Renderers that have been reached, what the first of them can do, and their pictures, by tile.
+/// Renderers that have been reached, the abilities of the first one, and the frames connections, by
+/// tile.
 pub struct Reached {
     pub renderers: Renderers,
     pub welcome: Welcome,
@@ -60,10 +61,10 @@ pub struct Reached {
     pub frames: Vec<(Sender, Receiver)>,
 }
 
-/// Which binaries all renderers of a session accept. They answer alike only for these.
+/// Which binaries all renderers of a session accept. They give the same answers only for these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
-    /// The key that program binaries are sealed with, if it is the same everywhere.
+    /// The key with which program binaries are sealed, if it is the same everywhere.
     pub binary_key: Option<[u8; 16]>,
     /// Whether shaders may be made of SPIR-V.
     pub spirv: bool,
@@ -112,13 +113,14 @@ impl Renderers {
         }
     }
 
-    /// Memory for a message of `bytes` bytes.
+    /// Reserves memory for a message of `bytes` bytes.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, Error> {
         let writer = self.writer();
         writer.reserve(bytes.min(writer.message_max()))
     }
 
-    /// Sends the first `used` bytes of what was reserved, to all; whether more `follows` soon.
+    /// Sends the first `used` bytes of the reservation to all renderers. `follows` says whether
+    /// another message follows soon.
     pub fn commit(
         &self,
         reservation: &mut Reservation,
@@ -155,8 +157,8 @@ impl Renderers {
         }
     }
 
-    /// Waits for the answer to what `context` has asked in message `number`, which one of the
-    /// renderers gives for all.
+    /// Waits for the answer to the question of `context` in message `number`. One of the renderers
+    /// answers for all.
     pub fn answer(
         &self,
         context: u32,
@@ -169,8 +171,8 @@ impl Renderers {
         }
     }
 
-    /// The same for commands to which each renderer has an answer of its own, in the order of their
-    /// tiles. None for lost ones, but at least one in all.
+    /// The same for commands to which each renderer has its own answer, in the order of their
+    /// tiles. None for lost renderers, but at least one answer.
     pub fn answers(
         &self,
         context: u32,
@@ -195,7 +197,7 @@ impl Renderers {
     }
 
     /// Fills `new` from one of the remaining renderers, and lets it draw `tile`, whose renderer is
-    /// lost. Returns the connection for frames.
+    /// lost. Returns the connection for its frames.
     pub fn fill(
         &self,
         tile: usize,
@@ -212,15 +214,15 @@ impl Renderers {
     }
 }
 
-/// A renderer that is to take a lost one's place.
+/// A renderer that is to replace a lost one.
 pub struct Successor {
     renderer: Renderer,
     frames: (Sender, Receiver),
 }
 
 impl Successor {
-    /// Opens another session for `tile` of a wall at `server`. `info` is what the other renderers
-    /// of the session can do, and `accepted` are the binaries that they accept.
+    /// Opens another session for `tile` of a wall at `server`. `info` are the abilities of the
+    /// session's other renderers, and `accepted` are the binaries that they accept.
     pub fn open(
         options: &Options,
         server: &Server,
@@ -278,7 +280,7 @@ impl Renderer {
     }
 }
 
-/// Writes commands of at most `bytes` bytes to `context` as a message, and says how long it is.
+/// Writes commands of at most `bytes` bytes to `context` as a message, and returns its length.
 pub fn message(
     reservation: &mut Reservation,
     context: u32,
@@ -302,7 +304,7 @@ pub fn message(
     encoder.cursor() as usize - start as usize
 }
 
-/// The beginning of a connection, and of a recording.
+/// The first bytes of a connection or a recording.
 fn opening(role: Role) -> Result<Vec<u8>, String> {
     let hello = Hello {
         version: hello::VERSION,
@@ -367,7 +369,7 @@ fn answered(options: &Options, assignments: &Assignments) -> Result<Reached, Str
     };
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(place)?],
-        // At once, because each server starts a process.
+        // In parallel, because each server starts a process.
         places => std::thread::scope(|scope| {
             let signals = Signals::block_all();
             let begin = |place| scope.spawn(move || open(place));
@@ -408,13 +410,13 @@ fn answered(options: &Options, assignments: &Assignments) -> Result<Reached, Str
     })
 }
 
-/// The server that is to draw a tile now. None without servers.
+/// The server that is to draw a tile now. None if the session has no servers.
 pub fn server_of(options: &Options, assignments: &Assignments, tile: usize) -> Option<Server> {
     let first = || options.servers.get(tile).or(options.servers.first());
     assignments.server(tile).or_else(|| first().cloned())
 }
 
-/// The servers to reach, with the tile that each is to draw, if there are tiles.
+/// The servers to reach, each with its tile, if there are tiles.
 fn places(
     options: &Options,
     assignments: &Assignments,
@@ -430,7 +432,7 @@ fn places(
             servers.len()
         ));
     }
-    // One tile is no different from a picture that is not divided.
+    // A wall of one tile needs no tile numbers: the picture is not divided.
     let place = |n: usize| {
         let server = server_of(options, assignments, n)?;
         Some((server, (tiles > 1).then_some(n as u32)))
@@ -448,8 +450,8 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
     Ok(token.map(|token| token.vouched(server.key)))
 }
 
-/// The result of opening a session: the server's welcome, the connection for commands, and that for
-/// frames.
+/// The result of opening a session: the server's welcome, the connection for commands, and the
+/// connection for frames.
 type Opened = (Welcome, Connection, (Sender, Receiver));
 
 /// The role of a session that draws a tile, or a picture that is not divided.
@@ -509,7 +511,7 @@ fn is_same_driver(one: &ServerInfo, other: &ServerInfo) -> bool {
     known(one) == known(other) && one.configs == other.configs
 }
 
-/// Tiles fit together to the bit only if the same driver draws them.
+/// Checks that the same driver draws all tiles: otherwise they do not match to the bit.
 fn one_picture(welcomes: &[Welcome], places: &[(Server, Option<u32>)]) -> Result<(), String> {
     let Some(first) = welcomes.first() else {
         return Ok(());

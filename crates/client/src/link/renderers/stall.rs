@@ -1,4 +1,4 @@
-//! Disconnects a renderer that takes nothing of what it is sent while the whole program waits.
+//! Disconnects a renderer that accepts no messages while the whole program waits for it.
 
 use crate::signals::Signals;
 use mgn_fabric::Sender;
@@ -8,22 +8,22 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// A renderer that takes no message for this time is disconnected.
+/// A renderer that accepts no message for this time is disconnected.
 const STALL_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 10_000 });
 
-/// A watch over the messages that one thread sends to a renderer.
+/// Watches the messages that one thread sends to a renderer.
 #[derive(Default)]
 pub struct StallWatch {
-    /// How many messages have begun and how many have been sent: odd during one.
+    /// Incremented when a message begins and when it has been sent: odd during a message.
     steps: AtomicU32,
 }
 
 impl StallWatch {
-    /// Runs `work`. If one of its messages to `sender` waits for longer than the limit, that
-    /// connection is ended, and with it the wait.
+    /// Runs `work`. If one of its messages to `sender` waits longer than the limit, the connection
+    /// is closed, which ends the wait.
     ///
     /// # Errors
-    /// If there is no thread for the watch.
+    /// The thread for the watch cannot be started.
     pub fn over<T>(sender: &Sender, work: impl FnOnce(&StallWatch) -> T) -> io::Result<T> {
         let watch = &StallWatch::default();
         let (over, is_over) = mpsc::channel::<()>();

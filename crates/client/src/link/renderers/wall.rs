@@ -1,9 +1,9 @@
-//! The renderers of a wall: all get the same commands, in the same order, and the remaining ones go
-//! on without a lost one.
+//! The renderers of a wall. All get the same commands in the same order. If one is lost, the
+//! remaining ones continue.
 //!
-//! One of them, the speaker, answers questions to which all have the same answer. Each keeps its
-//! last answer to every context, so that another can take its place: answers carry the number of
-//! the message that asked, which is the same for all.
+//! One renderer, the speaker, answers questions to which all have the same answer. Each renderer
+//! keeps its last answer to every context, so that it can become the speaker: an answer carries the
+//! number of the message that asked, which is the same for all.
 
 use super::stall::StallWatch;
 use super::{message, Renderer, Sent, Successor};
@@ -16,45 +16,47 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a thread that waits for the speaker gives other threads to find out that it is lost.
+/// How long a thread that waits for the speaker gives other threads to find out that the speaker is
+/// lost.
 const LOSS_TIMEOUT: Duration = Duration::from_secs(1);
 const LOSS_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// Room for commands of our own.
 const COMMAND_BYTES: usize = 64;
 /// The longest reason why there is no snapshot.
 const WHY_BYTES: u32 = 4096;
-/// A snapshot that has ended this number of renderers is not requested from the next.
+/// If this number of renderers were lost while they gave a snapshot, no further one is asked for
+/// it.
 const GIVERS_MAX: u32 = 2;
 const BAD_SNAPSHOT: &str = "another renderer gave a snapshot that cannot be read";
 
 pub struct WallRenderers {
-    /// Whether the session ends with the first renderer that is lost. In a window that programs
-    /// share, they do not lose it at the same point of their streams, and none could give another
-    /// what all have drawn.
+    /// Whether the session ends when the first renderer is lost. In a window that programs share,
+    /// the programs do not lose a renderer at the same point of their streams, so no other renderer
+    /// could give a snapshot that fits all of them.
     needs_all: bool,
-    /// Where messages are written, and read by those that share this host's memory.
+    /// The memory of messages, which renderers on this host read directly.
     multicast: Multicast,
-    /// The number of the last message. Held while one is sent, which may wait for a renderer. A
-    /// thread that reads answers must not wait for this lock.
+    /// The number of the last message. Locked while a message is sent, which may wait for a
+    /// renderer. A thread that reads answers must not wait for this lock.
     order: Mutex<u32>,
     seats: Mutex<Seats>,
 }
 
 struct Seats {
-    /// By tile; none where one is lost.
+    /// By tile; none for a lost renderer.
     all: Vec<Option<Arc<Renderer>>>,
     speaker: usize,
-    /// How many were lost one after the other while they gave a snapshot.
+    /// The number of renderers that were lost one after the other while they gave a snapshot.
     givers_lost: u32,
-    /// Nanoseconds that were spent waiting to send to those that are lost.
+    /// Nanoseconds spent waiting to send to renderers that are lost now.
     waited: u64,
 }
 
-/// Why a renderer that is lost has no successor.
+/// Why a lost renderer has no successor.
 pub struct NoSuccessor {
     pub failure: Failure,
     pub why: String,
-    /// The one that is to be filled at the next attempt. Nothing was sent to it yet.
+    /// The successor that is to be filled at the next attempt. No commands were sent to it yet.
     pub opened: Option<Box<Successor>>,
 }
 
@@ -77,8 +79,9 @@ impl NoSuccessor {
 }
 
 impl WallRenderers {
-    /// Those of a shared window are sent a copy each, one after the other: if each program waits
-    /// for room at the first renderer before it sends to the second, none waits in a circle.
+    /// The renderers of a shared window get a copy each, one after the other. Each program then
+    /// waits for room at the first renderer before it sends to the second, so no programs wait in a
+    /// circle.
     pub fn new(mut all: Vec<Renderer>, is_window_shared: bool) -> Result<WallRenderers, Error> {
         let longest = all.iter().map(|r| r.sender.message_max()).min();
         let multicast = Multicast::new(longest.unwrap_or(0))?;
@@ -98,13 +101,13 @@ impl WallRenderers {
         })
     }
 
-    /// Where messages are reserved that are then sent to all.
+    /// The sender whose messages are written once and sent to all.
     pub fn writer(&self) -> &Sender {
         self.multicast.writer()
     }
 
-    /// Sends the first `used` bytes of what was reserved to all that are left. Whether more
-    /// `follows` soon: then servers that sleep are not woken for each.
+    /// Sends the first `used` bytes of the reservation to all remaining renderers. If another
+    /// message `follows` soon, sleeping servers are not woken for this one.
     pub fn commit(
         &self,
         reservation: &mut Reservation,
@@ -147,8 +150,8 @@ impl WallRenderers {
         Ok(Sent { bytes, number })
     }
 
-    /// After a message that went to all but some: names another speaker if the one there was is
-    /// among these. `broken` is why one of them is lost.
+    /// Called after a message that some renderers did not get: names another speaker if the speaker
+    /// is among these. `broken` is why one of them is lost.
     fn go_on(&self, order: &mut u32, broken: Option<Error>) -> Result<(), Error> {
         match broken {
             Some(error) if self.left() == 0 => Err(error),
@@ -179,13 +182,13 @@ impl WallRenderers {
     pub fn leave(&self, tile: usize) -> usize {
         self.seats().vacate(tile);
         if self.left() > 0 {
-            // Its error is the next sender's.
+            // The next thread that sends gets its error.
             let _ = self.keep_a_speaker(&mut self.order());
         }
         self.left()
     }
 
-    /// How many renderers the session goes on with.
+    /// The number of remaining renderers.
     fn left(&self) -> usize {
         let seats = self.seats();
         match self.needs_all && seats.all.iter().any(Option::is_none) {
@@ -194,7 +197,7 @@ impl WallRenderers {
         }
     }
 
-    /// The speaker's answer to what `context` asked in message `number`.
+    /// The speaker's answer to the question of `context` in message `number`.
     pub fn answer(
         &self,
         context: u32,
@@ -227,8 +230,8 @@ impl WallRenderers {
         }
     }
 
-    /// Each renderer's own answer, by tile; none for renderers that are lost, or came after the
-    /// question.
+    /// Each renderer's own answer, by tile. None for a renderer that is lost, or that joined after
+    /// the question.
     pub fn answers(
         &self,
         context: u32,
@@ -255,10 +258,9 @@ impl WallRenderers {
         }
     }
 
-    /// Puts `new`, a renderer that has received no commands yet, in the place of the lost one of
-    /// `tile`. One of the remaining renderers gives a snapshot of its whole state, which the new
-    /// one executes. Meanwhile all other threads that send wait. Returns the new one's connection
-    /// for frames.
+    /// Lets `new`, a renderer that has received no commands yet, replace the lost one of `tile`.
+    /// One of the remaining renderers gives a snapshot of its whole state, which `new` executes.
+    /// Meanwhile all other threads that send wait. Returns the connection for the frames of `new`.
     pub fn fill(
         &self,
         tile: usize,
@@ -309,7 +311,7 @@ impl WallRenderers {
         Ok(frames)
     }
 
-    /// Has the speaker give its snapshot to `new`, and returns the number of messages.
+    /// Lets the speaker give its snapshot to `new`, and returns the number of messages.
     fn give(
         &self,
         tile: usize,
@@ -323,7 +325,7 @@ impl WallRenderers {
         let binaries = u32::from(giver.binary_key == new.binary_key);
         let mut told = 0u32;
         for part in 0.. {
-            // Its message is not counted.
+            // This message is not counted: the other renderers do not get it.
             let asked = giver.send_command(|e| {
                 e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32);
             });
@@ -360,15 +362,15 @@ impl WallRenderers {
         Ok(told)
     }
 
-    /// The renderer of `tile` was lost while it gave a snapshot. Another one may give a snapshot to
-    /// a new successor, because this one has received a part.
+    /// The renderer of `tile` was lost while it gave a snapshot. Another renderer may give a
+    /// snapshot, but to a new successor, because this one has received a part.
     fn lose_giver(&self, tile: usize, order: &mut u32) -> NoSuccessor {
         {
             let mut seats = self.seats();
             seats.vacate(tile);
             seats.givers_lost += 1;
         }
-        // Its error is the next sender's.
+        // The next thread that sends gets its error.
         let _ = self.keep_a_speaker(order);
         let why = "the renderer that was giving a snapshot is lost";
         NoSuccessor::new(Failure::Unavailable, why)
@@ -389,7 +391,7 @@ impl WallRenderers {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Never held while anything is waited for.
+    /// Never locked during a wait.
     fn seats(&self) -> MutexGuard<'_, Seats> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -411,7 +413,7 @@ impl Seats {
         self.speaker == tile
     }
 
-    /// The renderer that answers for all from now on, if that changes. The last message has number
+    /// Chooses a new speaker if the speaker is lost, and returns it. The last message has number
     /// `order`.
     fn next_speaker(&mut self, order: u32) -> Option<usize> {
         if self.all[self.speaker].is_some() {
@@ -423,9 +425,9 @@ impl Seats {
     }
 }
 
-/// The renderer that has been connected for the longest time: it got every question that any of
-/// them got. `since` is none for those that are there from the beginning, otherwise the number of
-/// the last message before.
+/// The renderer that has been connected for the longest time: it got every question that any other
+/// got. `since` is none for a renderer that was there from the beginning, otherwise the number of
+/// the last message before it joined.
 fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -> Option<usize> {
     let there = since
         .enumerate()
@@ -436,7 +438,7 @@ fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -
 }
 
 impl Renderer {
-    /// Whether it was there when message `number` was sent.
+    /// Whether the renderer was connected when message `number` was sent.
     fn was_told(&self, number: u32) -> bool {
         self.since
             .is_none_or(|since| number.wrapping_sub(since) as i32 > 0)
@@ -449,7 +451,8 @@ impl Renderer {
         self.sender.commit(&mut room, used)
     }
 
-    /// Sends a copy of what the renderer of `tile` needs of a message, and says how long that is.
+    /// Sends a copy of the parts of a message that the renderer of `tile` needs, and returns the
+    /// length.
     fn copy(&self, message: &[u8], is_sorted: bool, tile: u32) -> Result<usize, Error> {
         let mut copy = self.sender.reserve(message.len())?;
         let room = copy.capacity();
@@ -478,10 +481,10 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A snapshot without end. Each part holds a long message.
+    /// The length of a snapshot that does not end. Each part holds a long message.
     const ENDLESS: usize = usize::MAX;
 
-    /// An answer to message `number`: no reason why there is no snapshot, and one message.
+    /// An answer to message `number`: it gives no reason against a snapshot, and one message.
     fn part(number: u32) -> Vec<u8> {
         const LENGTH: u32 = 100 << 10;
         let words = [0, 12 + LENGTH, 0, 0, number, 0, 4 + LENGTH, LENGTH];
@@ -490,8 +493,8 @@ mod tests {
         answer
     }
 
-    /// A connection to a renderer that gives this number of empty snapshots, and ends when it is
-    /// asked for one more.
+    /// A connection to a renderer that gives this number of empty snapshots. When it is asked for
+    /// one more, it closes the connection.
     fn giver(times: usize) -> Connection {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -511,7 +514,7 @@ mod tests {
                     return;
                 } else {
                     given += 1;
-                    // For context 0, without an error, and in the message that is not counted.
+                    // For context 0, without an error. It answers the message that is not counted.
                     let mut answer = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes).concat();
                     if times == ENDLESS {
                         answer = part(told + 1);
@@ -576,7 +579,7 @@ mod tests {
             |tile| matches!(fill(&several, tile), Err(why) if why.failure == Failure::Unavailable);
         assert!(not_now(4));
         assert!(fill(&several, 4).is_ok());
-        // A snapshot that has ended two renderers is not requested from a third.
+        // If two renderers were lost while they gave a snapshot, no third one is asked.
         several.leave(4);
         assert!(not_now(4) && not_now(4));
         for tile in [4, 0] {
@@ -603,7 +606,7 @@ mod tests {
         let first = Some(None);
         assert_eq!(speaker(&[None, None], 9), None);
         assert_eq!(speaker(&[None, Some(Some(7)), first, first], 9), Some(2));
-        // Numbers go round.
+        // Numbers wrap around.
         let late = [Some(Some(3)), Some(Some(u32::MAX - 3)), Some(Some(1))];
         assert_eq!(speaker(&late, 9), Some(1));
     }

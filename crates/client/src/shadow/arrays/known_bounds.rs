@@ -1,11 +1,11 @@
-//! Bounds of draws from buffers, which are found once for the same contents.
+//! Bounds of draws from buffers, which are computed once for the same contents.
 
 use super::tree::Tree;
 use crate::memory::positions::Positions;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The bounds of at least this number of blocks are kept, and of at most twice this number.
+/// The bounds of at least this number of blocks are kept, and of at most twice as many.
 const BLOCKS_KEPT: usize = 1 << 17;
 
 /// Bounds of blocks of draws from buffers.
@@ -13,8 +13,8 @@ const BLOCKS_KEPT: usize = 1 << 17;
 pub struct Known {
     bounds: HashMap<Key, Arc<Tree>>,
     blocks: usize,
-    /// The bounds before those. Bounds that are not used again are forgotten, such as those of
-    /// changed contents.
+    /// The previous generation of bounds. Bounds that are not used again, such as those of changed
+    /// contents, are dropped with it.
     before: HashMap<Key, Arc<Tree>>,
 }
 
@@ -22,8 +22,7 @@ pub struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     pub positions: (u64, Positions),
-    /// The number of the contents and the offset of indices, their type, and what is added to
-    /// them.
+    /// The number of the contents, the offset of the indices, their type, and the base vertex.
     pub indices: Option<(u64, usize, u32, i32)>,
     pub restart: Option<u32>,
     pub first: usize,
@@ -32,7 +31,7 @@ pub struct Key {
 }
 
 impl Known {
-    /// Bounds that are remembered, or found.
+    /// The remembered bounds; otherwise computes them with `find`.
     pub fn bounds(&mut self, key: Key, find: impl FnOnce() -> Option<Tree>) -> Option<Arc<Tree>> {
         if let Some(bounds) = self.bounds.get(&key) {
             return Some(bounds.clone());

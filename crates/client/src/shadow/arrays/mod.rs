@@ -1,5 +1,5 @@
-//! Vertex arrays. Arrays in buffer objects are the server's; those in the program's memory are
-//! known here only, and travel with each draw.
+//! Vertex arrays. The server knows the arrays in buffer objects. Arrays in the program's memory are
+//! known here only, and are sent with each draw.
 
 pub mod gets;
 pub mod known_bounds;
@@ -14,7 +14,7 @@ use vertex_array::VertexArray;
 
 /// A context's vertex arrays.
 pub struct Arrays {
-    /// The one that is bound.
+    /// The bound vertex array object.
     pub bound: Box<VertexArray>,
     name: u32,
     /// The others, by name.
@@ -22,18 +22,17 @@ pub struct Arrays {
     /// The unit that glClientActiveTexture chose.
     pub client_unit: u32,
     pub saved: Stack,
-    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where they
-    /// cannot be fetched.
+    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, when they cannot
+    /// be fetched.
     pub fetched: Vec<(u32, Vec<u8>)>,
     pub known: Known,
-    /// Whether draws may bring arrays along. In a core profile an array without a buffer is the
-    /// driver's affair.
+    /// Whether draws may bring arrays along. In a core profile, arrays without a buffer are left to
+    /// the driver.
     may_bring: bool,
 }
 
 impl Arrays {
-    /// For a context in which arrays may lie in the program's memory, or for one in which they may
-    /// not.
+    /// `may_bring` says whether arrays may lie in the program's memory in this context.
     pub fn new(may_bring: bool) -> Arrays {
         let bound = Box::new(VertexArray {
             exists: true,
@@ -67,7 +66,7 @@ impl Arrays {
         name == self.name || self.others.get(&name).is_some_and(|array| array.exists)
     }
 
-    /// Makes an object, which exists before it is bound.
+    /// Creates an object, so that it exists before it is bound.
     pub fn create_vertex_array(&mut self, name: u32) {
         let array = VertexArray {
             exists: true,
@@ -80,13 +79,13 @@ impl Arrays {
         self.bound.element_buffer
     }
 
-    /// Binds the buffer of indices, when names have been released `released` times.
+    /// Binds the buffer of indices. Names have been released `released` times so far.
     pub fn set_element_buffer(&mut self, name: u32, released: u32) {
         self.bound.element_buffer = name;
         self.bound.elements_since = released;
     }
 
-    /// A buffer object was deleted: the bound vertex array object lets go of it, others keep it
+    /// A buffer object was deleted: the bound vertex array object releases it, others keep it
     /// (OpenGL 4.6, section 5.1.2).
     pub fn buffer_deleted(&mut self, name: u32) {
         if self.bound.element_buffer == name {

@@ -1,22 +1,22 @@
-//! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
+//! Bounds of blocks as a tree, and the cutting of a draw into pieces by the tiles of a wall.
 
 use crate::memory::positions::Blocks;
 use mgn_wall::{Bounds, Boxes, Sorter, TouchedTiles, GROUP};
 
-/// The longest gap, in blocks, between two parts that a tile needs that it draws all the same:
-/// another draw would cost its renderer more.
+/// The longest gap, in blocks, that a tile draws although it does not need it: another draw would
+/// cost its renderer more.
 const GAP_MAX: usize = 8;
 
-/// The tiles of what everyone draws.
+/// The tiles of a piece that all renderers draw.
 pub const EVERYONE: u64 = u64::MAX;
 
 /// A part of a draw.
 #[derive(Debug, PartialEq)]
 pub struct Piece {
-    /// The first of its vertices, or indices, counted from the draw's first.
+    /// The first vertex or index of the piece, counted from the draw's first.
     pub first: usize,
     pub count: usize,
-    /// Those that it touches.
+    /// The tiles that the piece touches.
     pub tiles: u64,
 }
 
@@ -25,10 +25,10 @@ pub fn touched(pieces: &[Piece]) -> u64 {
     pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
 }
 
-/// Boxes around blocks, boxes around those, and so on up to one around all.
+/// Boxes around blocks, boxes around those boxes, and so on, up to one box around all.
 #[derive(Debug)]
 pub struct Tree {
-    /// From the blocks up, each in the groups of which each has a box of the next level around it.
+    /// The levels from the blocks up. The boxes of a group have a common box in the next level.
     levels: Vec<Vec<Boxes>>,
     blocks: usize,
 }
@@ -51,13 +51,12 @@ impl Tree {
         }
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.blocks
     }
 
-    /// Cuts those blocks of a draw from the one with this number on. Blocks that touch no tile are
-    /// left out.
+    /// Cuts a draw into pieces, from block `from` on. Blocks that touch no tile are left out.
     pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
         let mut runs = Runs::default();
         if self.blocks > 0 {
@@ -83,8 +82,8 @@ impl Tree {
         pieces
     }
 
-    /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all
-    /// in the box around it.
+    /// Finds the tiles of the blocks in group `n` of a level. `known` is what is known for the box
+    /// around the group.
     fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: TouchedTiles, runs: &mut Runs) {
         let all = sorter.judge(&self.levels[level][n], known);
         let blocks = GROUP.pow(level as u32);
@@ -102,7 +101,7 @@ impl Tree {
     }
 }
 
-/// Blocks that follow each other and have the same tiles.
+/// Consecutive blocks that touch the same tiles.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     first: usize,
@@ -113,7 +112,7 @@ struct Run {
 #[derive(Debug)]
 struct Runs {
     all: Vec<Run>,
-    /// Where each tile's last run has ended, except for the last one of all.
+    /// The end of each tile's last run, not counting the last run of all.
     ends: [usize; 64],
 }
 
@@ -143,7 +142,7 @@ impl Runs {
         self.all.push(Run { first, end, tiles });
     }
 
-    /// Tiles that had a run a short while before are given what lies between.
+    /// Adds the blocks in between to the tiles whose last run ended a short while before.
     fn bridge(&mut self, first: usize, tiles: u64) {
         let mut left = tiles;
         while left != 0 {
@@ -175,7 +174,7 @@ mod tests {
         Sorter::new(&IDENTITY, [0., 0., 100., 100.], &tiles, 0.)
     }
 
-    /// A block in each of these columns; far away where there is none.
+    /// One block in each of these columns. A block without a column is far away.
     fn tree(columns: impl Iterator<Item = Option<usize>>) -> Tree {
         let block = |column: Option<usize>| {
             let mut bounds = Bounds::NONE;
@@ -207,7 +206,7 @@ mod tests {
             of(&[(Some(1), 30), (None, 30), (Some(2), 3)]),
             [(0, 30, 0b10), (60, 3, 0b100)]
         );
-        // A short gap is drawn, by those on both sides of it only.
+        // A short gap is drawn, but only by the tiles on both sides of it.
         assert_eq!(
             of(&[(Some(1), 30), (None, 8), (Some(1), 3), (Some(2), 20)]),
             [(0, 41, 0b10), (41, 20, 0b100)]
@@ -224,7 +223,7 @@ mod tests {
     fn pieces_hold_each_primitive_once_for_all_that_it_touches() {
         let sorter = columns();
         let mut random = Random::new(3);
-        // Miri takes a thousand times as long.
+        // Under Miri this takes a thousand times as long.
         for case in 0..if cfg!(miri) { 3 } else { 200 } {
             let overlap = [Some(0), Some(1), Some(2), None][case % 4];
             let count = [3000, 1000, BLOCK + 2, 40_000, 3][case / 4 % 5];

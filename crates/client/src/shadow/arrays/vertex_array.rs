@@ -7,7 +7,7 @@ use mgn_wire::sizes::image::attrib_bytes;
 /// Slots of a vertex array object.
 pub const SLOTS: usize = attr::COUNT as usize;
 
-/// How an array's elements are read. `binding` says where from.
+/// How an array's elements are read. `binding` selects where they lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Format {
     pub size: u32,
@@ -18,8 +18,8 @@ pub struct Format {
     pub given_stride: i32,
     pub relative_offset: u32,
     pub binding: u8,
-    /// The pointer of the last pointer command, which is the program's answer, even if another
-    /// buffer has been bound since.
+    /// The pointer of the last pointer command. Queries return it, even if another buffer has been
+    /// bound since.
     pub pointer: usize,
 }
 
@@ -43,15 +43,15 @@ pub struct Binding {
 pub struct VertexArray {
     pub formats: [Format; SLOTS],
     pub bindings: [Binding; SLOTS],
-    /// Bits of the enabled slots, and of those whose elements aren't in a buffer object.
+    /// Bit masks of the enabled slots, and of the slots whose elements are not in a buffer object.
     pub enabled: u32,
     pub client: u32,
     pub element_buffer: u32,
-    /// How often names had been released when each binding got its buffer, and when indices did: a
-    /// buffer's name may be another's by now.
+    /// How often names had been released when each binding got its buffer, and when the indices
+    /// did. A buffer's name may belong to another buffer by now.
     pub since: [u32; SLOTS],
     pub elements_since: u32,
-    /// Whether it was ever bound; before that it does not exist for glIsVertexArray.
+    /// Whether it was ever bound. Before that, glIsVertexArray returns false.
     pub exists: bool,
 }
 
@@ -109,7 +109,7 @@ impl VertexArray {
         (0..SLOTS).filter(move |slot| enabled & 1 << slot != 0)
     }
 
-    /// Looks which slots have their elements in the program's memory.
+    /// Updates which slots have their elements in the program's memory.
     pub fn find_client_slots(&mut self) {
         self.client = (0..SLOTS)
             .filter(|&slot| self.binding(slot).buffer == 0)

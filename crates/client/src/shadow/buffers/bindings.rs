@@ -31,7 +31,7 @@ const FIRST: usize = 3;
 #[derive(Debug)]
 pub struct Bindings {
     names: [u32; TARGETS.len()],
-    /// Targets that the context has, from the first on.
+    /// The number of targets that the context has, from the first one on.
     count: usize,
 }
 
@@ -43,7 +43,7 @@ pub enum BindingLocation {
     Elements,
 }
 
-/// The place of a target; none for an enumerator that isn't one.
+/// The slot of a target; none for an invalid one.
 #[inline]
 fn place(target: u32) -> Option<BindingLocation> {
     let slot = match target {
@@ -55,7 +55,7 @@ fn place(target: u32) -> Option<BindingLocation> {
     Some(BindingLocation::Slot(slot))
 }
 
-/// Whether the server writes to what is bound to `target` without the client seeing what.
+/// Whether the server writes to a buffer that is bound to `target` without the client's knowledge.
 pub fn is_written_through(target: u32) -> bool {
     matches!(
         target,
@@ -68,7 +68,7 @@ pub fn is_written_through(target: u32) -> bool {
 }
 
 impl Bindings {
-    /// Those of a new context of version `major.minor`.
+    /// The bindings of a new context of version `major.minor`.
     pub fn new(api: u32, version: (u32, u32)) -> Bindings {
         let few = api == api::ES1 || api == api::ES && version < (3, 0);
         Bindings {
@@ -85,7 +85,7 @@ impl Bindings {
         })
     }
 
-    /// The buffer that `glVertexPointer` and its like read from.
+    /// The buffer that `glVertexPointer` and similar commands read from.
     #[inline(always)]
     pub fn array_buffer(&self) -> u32 {
         self.name(ARRAY)

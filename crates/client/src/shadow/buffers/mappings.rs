@@ -13,7 +13,7 @@ impl Buffers {
     }
 
     /// A persistent mapping, what the server has of it, and whether the server may have written
-    /// beside what the client knows of.
+    /// more than the client knows.
     pub fn persistent_mapping(&self, name: u32) -> Option<(&Mapping, &Arc<Memory>, bool)> {
         let object = self.objects.get(&name)?;
         let mapping = object.mapping.as_ref()?;
@@ -21,7 +21,7 @@ impl Buffers {
         Some((mapping, sent, object.stale || object.written_unseen))
     }
 
-    /// The persistent mapping of `name` holds what the server has.
+    /// The persistent mapping of `name` now equals the server's contents.
     pub fn fetched(&mut self, name: u32) {
         let found = self.persistent_mapping(name);
         let found = found.and_then(|(mapping, sent, _)| Some((mapping.seen()?, sent)));
@@ -30,7 +30,7 @@ impl Buffers {
         }
     }
 
-    /// Whether the server may have written to the buffer since the last time.
+    /// Whether the server may have written to the buffer since the last call.
     pub fn take_stale_mark(&mut self, name: u32) -> bool {
         self.objects
             .get_mut(&name)
@@ -49,8 +49,8 @@ impl Buffers {
             .or_else(|| Memory::zeroed(needed))
     }
 
-    /// Begins a mapping and gives the program's pointer: into the copy if there is one, else into
-    /// `own`.
+    /// Begins a mapping and returns the program's pointer: into the copy if there is one, otherwise
+    /// into `own`.
     pub fn map(
         &mut self,
         name: u32,
@@ -68,7 +68,7 @@ impl Buffers {
         let at = usize::try_from(offset).ok()?;
         let pointer = match (&object.copy, &own) {
             (Some(copy), _) if copy.len() as i64 >= offset + length => copy.at(at),
-            // The pointer less the offset is to be aligned.
+            // The pointer minus the offset must be aligned.
             (_, Some(own)) => own.at(at % ALIGNMENT),
             _ => return None,
         } as usize;
@@ -88,7 +88,7 @@ impl Buffers {
         Some(pointer)
     }
 
-    /// Takes a mapping and its memory out, so that it can be sent without the table's lock.
+    /// Takes out a mapping and its memory, so that it can be sent without the table's lock.
     pub fn unmap(&mut self, name: u32) -> Option<Unmapped> {
         let object = self.objects.get_mut(&name)?;
         let mut mapping = object.mapping.take()?;
@@ -112,7 +112,7 @@ impl Buffers {
         })
     }
 
-    /// Takes back what `unmap` gave.
+    /// Returns the memory that `unmap` has taken out.
     pub fn unmapped(&mut self, name: u32, unmapped: Unmapped) {
         let Some(memory) = unmapped.memory else {
             return;
@@ -121,7 +121,7 @@ impl Buffers {
             return;
         };
         if unmapped.whole {
-            // Unless the buffer got new storage or another mapping meanwhile.
+            // Except if the buffer got new storage or another mapping in the meantime.
             if object.mapping.is_none() && !object.deleted {
                 self.keep(name, memory);
             }
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(b.map(1, 5, 3, GL_MAP_WRITE_BIT, again), Some(pointer));
         keep(&mut b, 2, b"abcdefgh");
         let pointer = b.map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None);
-        // As the program does.
+        // Writes to the copy's memory, as the program does.
         let copy = b.objects[&2].copy.as_ref().unwrap();
         assert_eq!(pointer, Some(copy.at(2) as usize));
         copy.write(2, b"WXYZ"[..].into());
@@ -201,7 +201,7 @@ mod tests {
         assert!(b.get(1).unwrap().known(0, 8).is_none());
     }
 
-    /// Another thread may have fetched it before.
+    /// Another thread may have fetched the mapping before.
     #[test]
     fn no_copy_is_kept_of_a_persistently_mapped_buffer() {
         let mut b = buffers();

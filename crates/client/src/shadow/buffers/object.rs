@@ -8,7 +8,7 @@ use mgn_wire::gl::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A buffer object. A deleted one stays until its name is used again, because another context may
+/// A buffer object. A deleted object stays until its name is reused, because another context may
 /// have it bound.
 #[derive(Debug)]
 pub struct BufferObject {
@@ -16,36 +16,37 @@ pub struct BufferObject {
     pub usage: u32,
     /// The flags of immutable storage.
     pub storage: Option<u32>,
-    /// Nothing was written since its storage was allocated.
+    /// Nothing was written since the storage was allocated.
     pub(super) undefined: bool,
     pub mapping: Option<Mapping>,
-    /// All of its contents, kept the same as the server's. Only of buffers whose contents were
-    /// needed once, or are `wanted`.
+    /// A copy of all contents, kept equal to the server's. Only buffers whose contents were needed
+    /// once, or that are `wanted`, have a copy.
     pub(super) copy: Option<Memory>,
-    /// Where its vertices lie. If the guess about its use was right, no other knowledge is needed.
+    /// The bounds of its vertices. If the buffer is used as expected, no copy is needed.
     pub(super) outline: Option<Outline>,
-    /// How positions of its vertices were read.
+    /// The expected layout of vertex positions, from the first draw.
     pub(super) foreseen: Option<Positions>,
-    /// It was read in another way, too.
+    /// The buffer was also read in another way.
     pub(super) is_read: bool,
-    /// The number of what it holds: another one for other contents, of whichever buffer.
+    /// The number of the contents. Different contents, of any buffers, have different numbers.
     pub(super) contents: u64,
     /// A copy is kept as soon as there is storage.
     pub(super) wanted: bool,
-    /// How often names had been released when the object came to be.
+    /// How often names had been released when the object was created.
     pub(super) since: u32,
-    /// Memory of the last mapping, for the next.
+    /// The memory of the last mapping, for reuse by the next one.
     pub(super) spare: Option<Memory>,
-    /// It was bound where the server writes to it unseen, so a copy would be wrong.
+    /// The buffer was bound where the server writes to it without the client's knowledge, so a copy
+    /// would be wrong.
     pub(super) written_unseen: bool,
-    /// The server wrote to it since a persistent mapping was fetched.
+    /// The server has written to the buffer since a persistent mapping was fetched.
     pub(super) stale: bool,
-    /// A texture was put on it.
+    /// The buffer has been attached to a texture.
     pub(super) has_texture: bool,
     pub(super) deleted: bool,
 }
 
-/// A part of a buffer that the program sees in its memory.
+/// A part of a buffer that is mapped into the program's memory.
 #[derive(Debug)]
 pub struct Mapping {
     pub offset: i64,
@@ -67,14 +68,14 @@ impl Mapping {
         self.has(GL_MAP_PERSISTENT_BIT)
     }
 
-    /// The memory that the program sees, unless it is the buffer's copy, and the place there at
-    /// which the mapping begins.
+    /// The memory of the mapping, unless that is the buffer's copy, and the offset at which the
+    /// mapping begins in it.
     pub(super) fn seen(&self) -> Option<(&Memory, usize)> {
         let own = self.own.as_ref()?;
         Some((own, self.pointer.checked_sub(own.at(0) as usize)?))
     }
 
-    /// Parts outside which the program has written nothing since the last call.
+    /// The parts that the program may have written since the last call.
     pub fn take_written(&self) -> Vec<Range<usize>> {
         let Some((own, first)) = self.seen() else {
             return Vec::new();
@@ -84,8 +85,7 @@ impl Mapping {
         own.take_written().into_iter().map(inside).collect()
     }
 
-    /// The server has these bytes at `offset` of the buffer, and so has the program's memory from
-    /// now on.
+    /// The server has these bytes at `offset` of the buffer. Copies them to the program's memory.
     pub(super) fn server_has(&self, offset: i64, data: Bytes<'_>) {
         let (Some((own, first)), Some(sent)) = (self.seen(), &self.sent) else {
             return;
@@ -135,13 +135,12 @@ impl BufferObject {
         }
     }
 
-    /// Whether it is mapped so that the server may not work with it.
+    /// Whether the buffer is mapped so that the server must not use it.
     pub fn is_locked(&self) -> bool {
         self.mapping.as_ref().is_some_and(|m| !m.is_persistent())
     }
 
-    /// Whether any byte of `offset..offset + size` is mapped so that the server may not work with
-    /// it.
+    /// Whether any byte of `offset..offset + size` is mapped so that the server must not use it.
     pub fn is_locked_within(&self, offset: i64, size: i64) -> bool {
         self.mapping
             .as_ref()
@@ -149,28 +148,28 @@ impl BufferObject {
             .is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
     }
 
-    /// Whether the storage has never been written, so that it may hold anything.
+    /// Whether the storage was never written, so that its contents are undefined.
     pub fn is_undefined(&self) -> bool {
         self.undefined && !self.written_unseen
     }
 
-    /// A copy of a part of the contents, if they are known and it lies within.
+    /// A copy of a part of the contents, if they are known and the part is within bounds.
     pub fn known(&self, offset: i64, len: usize) -> Option<Vec<u8>> {
         self.copy.as_ref()?.read(usize::try_from(offset).ok()?, len)
     }
 
-    /// All of the contents and their number, if they are known to the client.
+    /// All of the contents and their number, if the client knows them.
     pub fn contents(&self) -> Option<(Contents<'_>, u64)> {
         Some((self.copy.as_ref()?.contents(), self.contents))
     }
 
-    /// Where its vertices lie, if that is known, and the number of the contents.
+    /// The bounds of the vertices, if they are known, and the number of the contents.
     pub fn outline(&self) -> Option<(&Outline, u64)> {
         Some((self.outline.as_ref()?, self.contents))
     }
 
-    /// Whether what was bound when names had been released so often is this object, and not an
-    /// older one of its name.
+    /// Whether a binding refers to this object, and not to an older one of its name. The binding
+    /// was made when names had been released `released` times.
     pub fn is_bound_since(&self, released: u32) -> bool {
         !self.deleted && released >= self.since
     }

@@ -1,5 +1,5 @@
-//! Bounds of the vertices in a buffer that is filled repeatedly, found while they are sent, so that
-//! no copy of them is kept.
+//! Bounds of the vertices in a buffer that is filled repeatedly. They are computed while the
+//! vertices are sent, so that no copy is kept.
 
 use crate::memory::bytes::Bytes;
 use crate::memory::positions::{Indices, Positions};
@@ -12,24 +12,24 @@ const CELL: usize = 48;
 /// Bounds of the positions in a buffer.
 #[derive(Debug)]
 pub struct Outline {
-    /// How they lie, from the first one in the buffer on.
+    /// The layout of the positions, from the first one in the buffer on.
     grid: Positions,
     /// How many there are.
     vertices: usize,
     cells: Vec<Bounds>,
 }
 
-/// The bounds found in some bytes on their way to a buffer.
+/// Bounds that are computed from bytes while these are sent to a buffer.
 #[derive(Debug)]
 pub struct OutlineScan<'a> {
     grid: Positions,
     data: Bytes<'a>,
-    /// Where the data go in the buffer.
+    /// The offset of the data in the buffer.
     offset: usize,
-    /// Positions that are written as a whole, and all of which something is written.
+    /// The positions that are written completely, and all that are at least written in part.
     whole: Range<usize>,
     touched: Range<usize>,
-    /// Bounds of those up to `next`, cell by cell.
+    /// The bounds of the positions up to `next`, by cell.
     cells: Vec<Bounds>,
     next: usize,
 }
@@ -54,7 +54,7 @@ impl Outline {
     /// The examined bytes have been written.
     pub fn wrote(&mut self, look: OutlineScan<'_>) {
         if look.grid != self.grid || look.whole.end > self.vertices {
-            // Another thread has given the buffer other storage meanwhile.
+            // Another thread has given the buffer new storage in the meantime.
             self.cells.fill(Bounds::ALL);
             return;
         }
@@ -82,19 +82,19 @@ impl Outline {
         }
     }
 
-    /// Which position of the outline is the first of these; none if they do not lie as it was
-    /// foreseen.
+    /// The number of the first of these positions in the outline; none if their layout is not the
+    /// expected one.
     pub fn first_of(&self, positions: Positions) -> Option<i64> {
         let (grid, first) = positions.grid()?;
         (grid == self.grid).then_some(first as i64)
     }
 
-    /// Whether there are all of these positions.
+    /// Whether all of these positions exist.
     pub fn has(&self, positions: Range<i64>) -> bool {
         positions.start >= 0 && positions.end <= self.vertices as i64
     }
 
-    /// A box around some of the positions that there are, and maybe others beside them.
+    /// A box around some of the existing positions. It may also include others.
     pub fn hull(&self, positions: Range<usize>) -> Bounds {
         let mut bounds = Bounds::NONE;
         if !positions.is_empty() {
@@ -104,7 +104,7 @@ impl Outline {
         bounds
     }
 
-    /// The same around the positions that indices name, counted from `first`.
+    /// The same for the positions that indices select, counted from `first`.
     pub fn hull_of(&self, first: i64, indices: &Indices<'_>, range: Range<usize>) -> Bounds {
         let (mut bounds, mut last) = (Bounds::NONE, usize::MAX);
         for index in indices.each(range) {
@@ -119,7 +119,7 @@ impl Outline {
 }
 
 impl<'a> OutlineScan<'a> {
-    /// At bytes that are written to `offset`.
+    /// Scans bytes that are written to `offset`.
     pub fn new(grid: Positions, offset: usize, data: Bytes<'a>) -> OutlineScan<'a> {
         let end = offset + data.len();
         let (ends_before, begins_before) = (grid.before(offset), grid.before(end));
@@ -135,7 +135,7 @@ impl<'a> OutlineScan<'a> {
         }
     }
 
-    /// Looks at what lies in the first `bytes` bytes, but not at what was looked at before.
+    /// Scans the first `bytes` bytes, except for those that were scanned before.
     pub fn up_to(&mut self, bytes: usize) {
         let until = self.grid.before(self.offset + bytes).1.min(self.whole.end);
         while self.next < until {
@@ -169,7 +169,7 @@ mod tests {
         bytes
     }
 
-    /// Whether bounds hold x, of those from -0.95 to 0.95 by tenths.
+    /// The values of x within the bounds, among those from -0.95 to 0.95 in steps of 0.1.
     fn xs(bounds: Bounds) -> Vec<f32> {
         let identity = std::array::from_fn(|n| if n % 5 == 0 { 1. } else { 0. });
         let columns: Vec<_> = (0..20).map(|n| [10 * n, 0, 10, 100]).collect();
@@ -197,7 +197,7 @@ mod tests {
             assert!(outline.has(0..200) && !outline.has(-1..3) && !outline.has(3..201));
             write(&mut outline, 0, &vertices(200, |_| 0.35), pieces);
             assert_eq!(xs(outline.hull(0..200)), [0.35]);
-            // A cell as a whole, and another in part.
+            // Writes one whole cell, and a part of another.
             write(
                 &mut outline,
                 CELL * 20,
@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(xs(outline.hull(CELL..2 * CELL)), [0.55]);
             assert_eq!(xs(outline.hull(140..141)), [0.35, 0.45, 0.55]);
             assert_eq!(xs(outline.hull(150..200)), [0.35]);
-            // The bytes between two positions, and a part of one.
+            // Writes the bytes between two positions, and a part of one position.
             write(&mut outline, 40, &[0; 8], pieces);
             assert_eq!(xs(outline.hull(0..1)), [0.35]);
             write(&mut outline, 40, &[0; 9], pieces);

@@ -1,5 +1,5 @@
-//! Mappings that stay while the server works with the buffer: the program and the server write to
-//! them without each other's knowledge.
+//! Mappings that persist while the server uses the buffer. The program and the server write to them
+//! without notifying each other.
 //!
 //! The program's writes are found by comparison with the bytes that were last sent to the server.
 //! So any code may write there, even the kernel.
@@ -11,20 +11,20 @@ use mgn_wire::{gl::*, ops, RECORD_MAX};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that are compared at once.
+/// The number of bytes that are compared at a time.
 const LINE: usize = ALIGNMENT;
-/// The unit of change where the server may have written the neighbouring bytes.
+/// The granularity of changes if the server may have written the neighbouring bytes.
 pub const WORD: usize = 4;
 /// The most bytes that are sent in one record.
 const PIECE: usize = RECORD_MAX / 4;
 
-/// Bytes on their way to a buffer.
+/// Bytes that are being sent to a buffer.
 #[derive(Debug)]
 pub struct Write {
     pub buffer: u32,
     pub offset: i64,
-    /// They lie here, as what the server was sent. A command of another thread may write to the
-    /// same bytes meanwhile; it follows, then, and wins.
+    /// The bytes, in the record of what was sent to the server. A command of another thread may
+    /// write to the same bytes at the same time. That command is then sent later, so its bytes win.
     sent: Arc<Memory>,
     pub part: Range<usize>,
 }
@@ -45,14 +45,14 @@ pub struct Stale {
 }
 
 impl Mapping {
-    /// Whether the program's writes are sent only by glFlushMappedBufferRange, or not at all.
+    /// Whether the program's writes are sent only by glFlushMappedBufferRange, or never.
     fn is_told(&self) -> bool {
         !self.has(GL_MAP_WRITE_BIT)
             || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
     }
 
-    /// The parts of the memory that the program sees, from `first` on, that differ from what was
-    /// sent, in pieces of `grain` bytes, each as long as it may be in one record.
+    /// The parts of the program's memory, from `first` on, that differ from what was sent. They
+    /// consist of pieces of `grain` bytes, and each part fits into one record.
     fn changes(
         &self,
         (own, first): (&Memory, usize),
@@ -67,7 +67,7 @@ impl Mapping {
         let mut next = 0;
         for line in self.take_written().into_iter().flat_map(lines) {
             let end = len.min(line + LINE);
-            // A line may lie in two parts.
+            // A line may belong to two parts.
             if line < next || same(line..end) {
                 continue;
             }
@@ -90,7 +90,7 @@ impl Mapping {
 }
 
 impl Buffers {
-    /// The program's writes to persistent mappings since the last time.
+    /// The program's writes to persistent mappings since the last call.
     pub fn take_writes(&mut self) -> Vec<Write> {
         let mut writes = Vec::new();
         for name in self.persistent() {
@@ -112,7 +112,7 @@ impl Buffers {
         let grain = if is_shared { WORD } else { LINE };
         let changes = mapping.changes((own, first), sent, grain);
         let take = |part: Range<usize>| {
-            // The bytes that are sent are also noted.
+            // The bytes to send are also recorded as sent.
             sent.copy(part.start, own, first + part.start, part.len());
             Write {
                 buffer,
@@ -124,7 +124,7 @@ impl Buffers {
         changes.into_iter().map(take).collect()
     }
 
-    /// Mappings whose bytes the server may have changed since they were fetched.
+    /// The mappings whose bytes the server may have changed since they were fetched.
     pub fn take_stale(&mut self) -> Vec<Stale> {
         let mut names = self.persistent();
         names.retain(|name| self.take_stale_mark(*name));
@@ -140,14 +140,14 @@ impl Buffers {
         names.into_iter().filter_map(stale).collect()
     }
 
-    /// The server has `bytes` at `offset` of a persistent mapping. Bytes that the program wrote
-    /// meanwhile stay.
+    /// The server has `bytes` at `offset` of a persistent mapping. Bytes that the program has
+    /// written in the meantime are kept.
     pub fn received(&mut self, of: Stale, offset: usize, bytes: &[u8]) {
         let Some((mapping, sent, _)) = self.persistent_mapping(of.buffer) else {
             return;
         };
         if mapping.pointer != of.pointer || offset + bytes.len() > mapping.length as usize {
-            // It was mapped again.
+            // The buffer was mapped again.
             return;
         }
         let Some((own, first)) = mapping.seen() else {
@@ -173,8 +173,7 @@ impl Buffers {
     }
 }
 
-/// Whether the program, once it has `answer` to `op`, may know that the server is done with
-/// something.
+/// Whether the program may know, by `answer` to `op`, that the server has finished some commands.
 pub fn is_wait(op: u16, answer: &[u8]) -> bool {
     match op {
         ops::GL_CLIENT_WAIT_SYNC => !answer.starts_with(&GL_TIMEOUT_EXPIRED.to_le_bytes()),
@@ -246,7 +245,7 @@ mod tests {
         assert_eq!(writes(&mut b), []);
     }
 
-    /// The program sees the memory of a copy that the buffer had when it was mapped.
+    /// The program sees the buffer's copy, which existed when the buffer was mapped.
     #[test]
     fn a_mapping_of_a_former_copy_is_followed() {
         let mut b = Buffers::default();

@@ -7,7 +7,7 @@ use crate::memory::contents::{Memory, ALIGNMENT};
 use crate::memory::positions::Positions;
 use std::collections::HashMap;
 
-/// Copies of contents take no more than this in sum.
+/// The most memory for all copies of contents together.
 const COPIES_MAX: usize = 256 << 20;
 
 /// The buffer objects of a share group, by name.
@@ -18,15 +18,15 @@ pub struct Buffers {
     pub(super) copied: usize,
     /// Counts changes of copies.
     contents: u64,
-    /// Shaders may write to images, of which those of textures on buffers are buffers.
+    /// Shaders may write to images. Images of buffer textures are buffers.
     has_images: bool,
     /// Buffers with a persistent mapping.
     pub(super) persistent: Vec<u32>,
 }
 
 impl Buffers {
-    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name
-    /// was deleted. Names have been released `released` times.
+    /// The program binds `name`, perhaps for the first time, or after the object of that name was
+    /// deleted. Names have been released `released` times so far.
     pub fn adopt(&mut self, name: u32, released: u32) {
         let new = || BufferObject {
             since: released,
@@ -38,7 +38,7 @@ impl Buffers {
         }
     }
 
-    /// Draws from this buffer are sorted, so a copy of its contents is needed from when it has
+    /// Draws from this buffer are sorted, so a copy of its contents is needed as soon as it has
     /// storage.
     pub fn want_copy(&mut self, name: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
@@ -63,8 +63,8 @@ impl Buffers {
         }
     }
 
-    /// All contents of the buffer are about to be replaced: now it is decided what the client keeps
-    /// of the new ones.
+    /// All contents of the buffer are about to be replaced: decides what the client keeps of the
+    /// new ones.
     fn renew(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
@@ -88,7 +88,8 @@ impl Buffers {
         }
     }
 
-    /// The part of the data that must be examined before they are written to the buffer.
+    /// Begins a scan of the part of the data that must be examined before it is written to the
+    /// buffer.
     pub fn look<'a>(&mut self, name: u32, offset: i64, data: Bytes<'a>) -> Option<OutlineScan<'a>> {
         let object = self.get(name)?;
         let is_all = offset == 0 && object.size == data.len() as i64;
@@ -117,7 +118,7 @@ impl Buffers {
             .is_some_and(|object| !object.deleted)
     }
 
-    /// Lets go of what a deleted buffer holds, and gives its mapping.
+    /// Releases everything that a deleted buffer holds, and returns its mapping.
     pub fn delete(&mut self, name: u32) -> Option<Mapping> {
         self.forget(name);
         let object = self.objects.get_mut(&name)?;
@@ -127,7 +128,7 @@ impl Buffers {
         object.mapping.take()
     }
 
-    /// New storage, whose contents are undefined. Says whether the old was mapped.
+    /// Allocates new storage with undefined contents. Returns whether the old storage was mapped.
     pub fn allocate(&mut self, name: u32, size: i64, usage: u32) -> bool {
         let Some(object) = self.objects.get_mut(&name) else {
             return false;
@@ -146,7 +147,7 @@ impl Buffers {
         was_mapped
     }
 
-    /// The program has written bytes to `offset`, which may have been looked at.
+    /// The program has written bytes to `offset`. They may have been scanned.
     pub fn write<'a>(
         &mut self,
         name: u32,
@@ -189,7 +190,7 @@ impl Buffers {
         }
     }
 
-    /// The server changed the contents in a way that the client does not follow.
+    /// The server has changed the contents in a way that the client does not track.
     pub fn changed(&mut self, name: u32) {
         self.forget(name);
         if let Some(object) = self.objects.get_mut(&name) {
@@ -206,7 +207,8 @@ impl Buffers {
         }
     }
 
-    /// A texture is put on the buffer: through an image of it shaders could write to the buffer.
+    /// The buffer is attached to a texture: shaders could write to the buffer through an image of
+    /// the texture.
     pub fn is_textured(&mut self, name: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
             object.has_texture = true;
@@ -216,7 +218,7 @@ impl Buffers {
         }
     }
 
-    /// Images are bound, of whichever textures.
+    /// Images of any textures are bound.
     pub fn images_bound(&mut self) {
         if std::mem::replace(&mut self.has_images, true) {
             return;
@@ -238,8 +240,8 @@ impl Buffers {
         object.has_copy() || !object.written_unseen && !is_persistent && fits
     }
 
-    /// Keeps `bytes`, all of the contents as the server has them, if a copy may be kept: another
-    /// thread may have mapped the buffer persistently since it was fetched.
+    /// Keeps `bytes`, all of the contents as the server has them, if a copy may be kept. Another
+    /// thread may have mapped the buffer persistently since they were fetched.
     pub fn keep(&mut self, name: u32, bytes: Memory) {
         if !self.may_copy(name) {
             return;
@@ -254,7 +256,7 @@ impl Buffers {
         }
     }
 
-    /// Keeps a copy from now on, if it may, of contents that are undefined.
+    /// Keeps a copy from now on, if that is allowed. The contents are undefined.
     pub fn make_copy(&mut self, name: u32) {
         let len = self.objects.get(&name).map_or(0, |o| o.size);
         if self.may_copy(name) {
@@ -281,7 +283,7 @@ impl Buffers {
             return;
         };
         self.copied -= copy.len();
-        // The program goes on using a mapping of it.
+        // The program still uses a mapping of the copy.
         if let Some(mapping) = object.mapping.as_mut().filter(|m| m.own.is_none()) {
             mapping.own = Some(copy);
         }
@@ -360,7 +362,7 @@ mod tests {
         assert!(b.get(1).unwrap().is_bound_since(5) && !b.get(1).unwrap().is_bound_since(4));
     }
 
-    /// A buffer that is filled again after it was drawn from.
+    /// A buffer is filled again after draws from it.
     #[test]
     fn of_what_is_drawn_as_foreseen_no_copy_is_kept() {
         let mut b = buffers();
@@ -385,7 +387,8 @@ mod tests {
         let (_, first) = fill(&mut b);
         let again = fill(&mut b);
         assert!(first.is_some() && !again.0 && again.1 > first);
-        // New storage of another size is another chance, and so are the same positions farther on.
+        // After new storage of another size, the outline is tried again, also if the same positions
+        // begin at another place.
         b.is_drawn(1, Positions { at: 4, ..tight });
         b.allocate(1, 16, GL_STATIC_DRAW);
         assert!(b.get(1).unwrap().outline().is_some() && b.copied == 0);
@@ -393,7 +396,7 @@ mod tests {
         assert!(b.get(1).unwrap().outline().is_none());
         b.allocate(1, 8, GL_STATIC_DRAW);
         assert!(matches!(fill(&mut b), (false, Some(_))));
-        // Any other read has the effect that a copy is kept from then on.
+        // After any other read, a copy is kept.
         for other in 0..4 {
             b.delete(1);
             b.adopt(1, 0);

@@ -10,18 +10,18 @@ use std::sync::Arc;
 /// there.
 const DEPTH_MAX: usize = 64;
 const TEXT_MAX: usize = 4096;
-/// Pixels by which what is drawn may lie beyond its bounds, for rounding.
+/// How many pixels a drawing may extend beyond its bounds, for rounding.
 const MARGIN: f32 = 2.;
 
 /// The bounds of the open debug groups, innermost last.
 #[derive(Default)]
 pub struct Groups(Vec<Option<Box<GroupBox>>>);
 
-/// A box, and the transform that brings it to clip coordinates.
+/// A box, and the transform from its coordinates to clip coordinates.
 struct GroupBox {
     bounds: Bounds,
     transform: [f32; 16],
-    /// The tiles that it touches, and on which surface.
+    /// The tiles that the box touches, and on which surface.
     tiles: Option<(Surface, u64)>,
 }
 
@@ -29,7 +29,7 @@ struct GroupBox {
 type Surface = ([f32; 4], Arc<[Area]>, u32);
 
 impl Groups {
-    /// Follows a group that the program opens, unless that is an error.
+    /// Tracks a group that the program opens, unless that is an error.
     pub fn push(&mut self, source: u32, text: &[u8]) {
         let is_right = matches!(
             source,
@@ -45,8 +45,8 @@ impl Groups {
         self.0.pop();
     }
 
-    /// The tiles of a surface that are touched by what is drawn now; none if the program has not
-    /// said.
+    /// The tiles of a surface that current draws may touch; none if the program has given no
+    /// bounds.
     pub fn tiles(&mut self, surface: Surface) -> Option<u64> {
         let said = self.0.iter_mut().rev().find_map(Option::as_mut)?;
         match &said.tiles {
@@ -62,15 +62,15 @@ impl Groups {
         }
     }
 
-    /// Whether any group says something.
+    /// Whether any open group gives bounds.
     #[inline]
     pub fn say(&self) -> bool {
         !self.0.is_empty()
     }
 }
 
-/// `mgn bounds` and 6 numbers, the least and the greatest x, y and z, or 22, of which 16 are a
-/// matrix by columns.
+/// `mgn bounds` is followed by 6 numbers, the least and the greatest x, y and z. 16 more numbers
+/// may follow: a matrix by columns.
 fn parse(text: &[u8]) -> Option<GroupBox> {
     let text = std::str::from_utf8(text).ok()?;
     let numbers = text.strip_prefix("mgn bounds ")?.split_ascii_whitespace();
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(groups.tiles(surface()), Some(2));
         groups.pop();
         assert_eq!(groups.tiles(surface()), Some(1));
-        // No group.
+        // A source that opens no group.
         groups.push(GL_DEBUG_SOURCE_API, b"mgn bounds -1 -1 -1 1 1 1");
         assert_eq!(groups.tiles(surface()), Some(1));
         groups.pop();

@@ -11,7 +11,7 @@ pub struct Debug {
     pub callback: *mut c_void,
     pub user: *const c_void,
     pub output: bool,
-    /// Messages come before the command returns.
+    /// Messages are delivered before the command returns.
     pub synchronous: bool,
     /// The callback is being called in this thread.
     pub tells: bool,
@@ -32,8 +32,8 @@ impl Default for Debug {
 }
 
 impl Debug {
-    /// Whether messages are kept or told. Then the driver is to refuse commands, and not the
-    /// client: it has better words for it.
+    /// Whether messages are recorded or delivered. Then errors are left to the driver, because its
+    /// messages explain them better than the client could.
     pub fn is_heard(&self) -> bool {
         self.output
     }

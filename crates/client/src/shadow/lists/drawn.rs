@@ -1,18 +1,18 @@
-//! Draws from the program's arrays in a display list, read from the stream: where their vertices
-//! lie. Mesa assumes that they do not change current values.
+//! Draws from the program's arrays in a display list, decoded from the stream to find the positions
+//! of their vertices. Mesa assumes that such draws do not change current values.
 
 use mgn_wire::draws::{self, attr, Extent, Kind};
 use mgn_wire::{again, gl, Commands, Data, Fault, Slice};
 
-/// A draw whose vertices travel with it.
+/// A draw that brings its vertices along.
 pub struct Drawn {
     pub mode: u32,
     pub positions: Vec<[f32; 4]>,
 }
 
 impl Drawn {
-    /// Reads `mgnDrawArrays` or `mgnDrawElements`. None for one of no vertices, of several
-    /// instances, from buffers, or with positions of other types than two or three floats.
+    /// Decodes `mgnDrawArrays` or `mgnDrawElements`. None for a draw without vertices, of several
+    /// instances, from buffers, or with positions that are not two or three floats.
     pub fn read(op: u16, record: &[u8]) -> Option<Drawn> {
         let mut reader = Reader(None);
         again(op, record.get(4..)?, &mut reader).ok()?;

@@ -17,10 +17,10 @@ pub struct Lists {
     /// Its name, 0 for none.
     open: u32,
     mode: u32,
-    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd;
-    /// none if it leaves that as it was.
+    /// Whether executing the commands compiled so far leaves the program between glBegin and glEnd;
+    /// none if they do not change that.
     leaves_inside: Option<bool>,
-    /// Whether it ends a primitive that it did not begin.
+    /// Whether the list ends a primitive that it did not begin.
     ends_another: bool,
     watched: Option<Watched>,
 }
@@ -30,7 +30,7 @@ impl Lists {
         self.open != 0
     }
 
-    /// glBegin (`inside`) or glEnd was compiled, or a list that leaves the program so.
+    /// Called when glBegin (`inside`) or glEnd was compiled, or a list that has the same effect.
     pub fn leaves(&mut self, inside: bool) {
         if inside {
             self.leaves_inside = Some(true);
@@ -45,7 +45,7 @@ impl Lists {
         self.mode == gl::GL_COMPILE
     }
 
-    /// The list `name` is begun.
+    /// Begins the list `name`.
     pub fn new(name: u32, mode: u32) -> Lists {
         Lists {
             open: name,
@@ -54,8 +54,8 @@ impl Lists {
         }
     }
 
-    /// The list that was begun just now is watched: its records are written from `at` on. `sorts`
-    /// if it helps to know that it is plain.
+    /// Watches the list that was just begun: its records are written from `at` on. `sorts` says
+    /// whether it matters that the list is plain.
     pub fn watch(&mut self, sorts: bool, at: *const u8) {
         self.watched = Some(Watched {
             plain: sorts.then(Plain::new),
@@ -64,14 +64,14 @@ impl Lists {
         });
     }
 
-    /// Another message begins, with records from there on.
+    /// Another message begins. Its records are written from `at` on.
     pub fn begin_message(&mut self, at: *const u8) {
         if let Some(watched) = &mut self.watched {
             watched.from = at as usize;
         }
     }
 
-    /// Records have been written up to `to`. Returns where the unread ones begin, which must be
+    /// Records have been written up to `to`. Returns the start of the unread ones, which must be
     /// followed now; none if there are none, or the list is not watched.
     pub fn written(&mut self, to: usize) -> Option<usize> {
         let watched = self.watched.as_mut()?;
@@ -81,7 +81,7 @@ impl Lists {
         Some(std::mem::replace(&mut watched.from, to))
     }
 
-    /// Looks at records of the list.
+    /// Follows records of the list.
     pub fn follow(&mut self, records: &[u8]) {
         let Some(Watched { plain, judged, .. }) = &mut self.watched else {
             return;
@@ -104,27 +104,28 @@ impl Lists {
     }
 }
 
-/// The commands seen so far of the list under compilation.
+/// What is known so far of the list under compilation.
 struct Watched {
-    /// As long as it is plain, and that matters.
+    /// None if the list is not plain, or if that does not matter.
     plain: Option<Plain>,
-    /// As long as it can be judged.
+    /// None if the list cannot be judged.
     judged: Option<PredictableBuilder>,
-    /// Where in the message those of its records begin that have not been looked at.
+    /// The start of the unread records in the message.
     from: usize,
 }
 
 /// The knowledge about lists.
 #[derive(Default)]
 pub struct Known {
-    /// Lists that begin a primitive without ending it, or end one that they did not begin; few
-    /// programs have any.
+    /// Lists that begin a primitive without ending it, or end one that they did not begin. The
+    /// value says whether the program is between glBegin and glEnd afterwards. Few programs have
+    /// such lists.
     unbalanced: HashMap<u32, bool>,
-    /// Those that are defined, and what they do if they are plain.
+    /// The defined lists, with their effect if they are plain.
     plain: HashMap<u32, Option<Arc<Plain>>>,
-    /// The same, and what is known of them if they can be judged.
+    /// The defined lists, with the known facts if they can be judged.
     predictable: HashMap<u32, Option<Arc<PredictableList>>>,
-    /// How many have been defined.
+    /// The number of definitions so far.
     defined: u32,
 }
 
@@ -155,26 +156,26 @@ impl Known {
         self.predictable.retain(|list, _| stays(*list));
     }
 
-    /// Whether every list leaves the program where it was, between glBegin and glEnd or not.
+    /// Whether no list changes whether the program is between glBegin and glEnd.
     pub fn are_balanced(&self) -> bool {
         self.unbalanced.is_empty()
     }
 
-    /// Whether a list leaves the program between glBegin and glEnd; none if it leaves that as it
-    /// was.
+    /// Whether a list leaves the program between glBegin and glEnd; none if the list does not
+    /// change that.
     pub fn leaves_inside(&self, list: u32) -> Option<bool> {
         self.unbalanced.get(&list).copied()
     }
 
-    /// These lists, if they are known; none if any of them is not plain.
+    /// These lists, if all are known and plain; otherwise none.
     pub fn plain(&self, names: impl Iterator<Item = u32>) -> Option<Vec<Arc<Plain>>> {
-        // One that was not defined does nothing.
+        // A list that was not defined does nothing.
         names
             .filter_map(|name| self.plain.get(&name).cloned())
             .collect()
     }
 
-    /// All that is called, directly or not; none if any of it cannot be judged.
+    /// All lists that are called, directly or not; none if any of them cannot be judged.
     pub fn predictable_lists(
         &self,
         names: impl Iterator<Item = u32>,
@@ -183,7 +184,7 @@ impl Known {
         let mut seen: BTreeSet<u32> = left.iter().copied().collect();
         let mut lists = Vec::new();
         while let Some(name) = left.pop() {
-            // One that was not defined does nothing.
+            // A list that was not defined does nothing.
             let Some(list) = self.predictable.get(&name) else {
                 continue;
             };

@@ -1,24 +1,24 @@
-//! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else
-//! set only attributes, materials and the shade model, as lists of old programs mostly do.
+//! Plain display lists: they draw by glBegin and glEnd or from the program's arrays. Otherwise they
+//! set only attributes, materials and the shade model, as most lists of old programs do.
 //!
-//! The contents of a list are read from the stream, as they were written there.
+//! The contents of a list are decoded from the stream, as the commands were written.
 
 use super::current::sets_current;
 use super::drawn::Drawn;
 use mgn_wall::Bounds;
 use mgn_wire::{ops, sift};
 
-/// A plain list, as far as it has been compiled.
+/// A plain list, or the first part of one.
 #[derive(Debug, PartialEq)]
 pub struct Plain {
     pub bounds: Bounds,
-    /// As what it draws, each once.
+    /// The primitive modes of its draws, each once.
     pub modes: Vec<u32>,
-    /// Whether that is drawn from arrays, if anything is.
+    /// Whether its draws read arrays; none if it does not draw.
     from_arrays: Option<bool>,
-    /// Commands that leave something behind, only the last of each kind, with when they came.
+    /// The commands that set state, only the last of each kind, with their position.
     pub leaves: Vec<(usize, Box<[u8]>)>,
-    /// How many of these there were.
+    /// The number of all such commands.
     left: usize,
     /// Between glBegin and glEnd.
     is_inside: bool,
@@ -36,7 +36,7 @@ impl Plain {
         }
     }
 
-    /// Follows records that the list goes on with. None if it is not plain.
+    /// Follows further records of the list. None if it is not plain.
     pub fn follow(&mut self, records: &[u8]) -> Option<()> {
         let mut at = 0;
         while at < records.len() {
@@ -70,14 +70,13 @@ impl Plain {
         Some(())
     }
 
-    /// The list that ends here; none if it is not plain.
+    /// The finished list; none if it is not plain.
     pub fn end(mut self) -> Option<Plain> {
         self.leaves.sort_unstable_by_key(|(when, _)| *when);
         (!self.is_inside).then_some(self)
     }
 
-    /// Something is drawn, from arrays or not. If a list contains both, the state that it leaves is
-    /// not known.
+    /// Adds a draw, from arrays or not. If a list contains both, the state after it is not known.
     fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
         if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
             return None;
@@ -88,11 +87,11 @@ impl Plain {
         Some(())
     }
 
-    /// Follows a command that leaves something behind.
+    /// Follows a command that sets state.
     fn leaves(&mut self, record: &[u8]) -> Option<()> {
         let kind = kind(record)?;
         self.left += 1;
-        // The kind has the length in it.
+        // Records of one kind have the same length.
         let mut leaves = self.leaves.iter_mut();
         match leaves.find(|(_, last)| last.starts_with(kind)) {
             Some((when, last)) => {
@@ -105,8 +104,8 @@ impl Plain {
     }
 }
 
-/// With what all commands begin that set the same as this one; none if it is none that a plain list
-/// may have.
+/// The first bytes, which are equal for all commands that set the same state; none if a plain list
+/// may not contain the command.
 pub fn kind(record: &[u8]) -> Option<&[u8]> {
     let op = u16::from_le_bytes(*record.first_chunk()?);
     let bytes = match op {
@@ -215,7 +214,7 @@ mod tests {
             buffer,
             offset: 4,
         };
-        // Another number lies before each position.
+        // Before each position there is another value.
         let vertices = [9f32, 1., 2., 9., -3., 4.].map(f32::to_bits);
         let after = |numbers: &[u32], buffer| {
             let array = position(buffer).encode();

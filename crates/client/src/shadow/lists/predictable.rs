@@ -1,9 +1,9 @@
-//! Display lists that certainly raise no error when they are called, so that glGetError after them
-//! need not ask.
+//! Display lists that certainly raise no error when they are called, so that a later glGetError
+//! need not ask the server.
 //!
 //! For most commands in lists, the shadow knows at each call whether they succeed, because it
-//! executes them again. Others cannot fail at all, or draw. A list of only these does not change
-//! state on which other commands' success depends.
+//! executes them again. Other commands cannot fail at all, or draw. A list of only such commands
+//! changes no state that affects the success of other commands.
 
 use super::current::sets_current;
 use mgn_wire::{gl, ops, sift};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// The facts about a list that must be known before it is called.
 #[derive(Debug, Default, PartialEq)]
 pub struct PredictableList {
-    /// Tells definitions of lists apart.
+    /// A number that is unique to each definition of a list.
     pub number: u32,
     /// Whether it draws.
     pub draws: bool,
@@ -27,20 +27,20 @@ pub struct PredictableList {
 pub struct PredictableBuilder {
     list: PredictableList,
     is_inside: bool,
-    /// Attributes that it has pushed and not popped. Those that were pushed before it may bring
-    /// anything back.
+    /// The number of attribute groups that the list has pushed and not popped. Groups that were
+    /// pushed before the list may restore any state.
     pushed: u32,
 }
 
-/// A command, as far as a list that holds it can be judged.
+/// The kinds of commands that a predictable list may contain.
 enum Kind {
     Begins,
     Ends,
-    /// May come anywhere.
+    /// Allowed anywhere.
     Anywhere,
-    /// May come between glBegin and glEnd only.
+    /// Allowed between glBegin and glEnd only.
     Vertex,
-    /// May not come there.
+    /// Not allowed between glBegin and glEnd.
     Outside,
     Unknown,
 }
@@ -52,7 +52,7 @@ fn kind(op: u16) -> Kind {
         ops::GL_VERTEX2F | ops::GL_VERTEX3F | ops::GL_VERTEX4F => Kind::Vertex,
         _ if sets_current(op) => Kind::Anywhere,
         ops::GL_MATERIALF | ops::GL_MATERIALFV | ops::GL_MATERIALIV => Kind::Anywhere,
-        // Those that bind or set what a draw may fail for are not among them.
+        // Commands that change whether draws succeed are not among these.
         ops::GL_ACTIVE_TEXTURE
         | ops::GL_ALPHA_FUNC
         | ops::GL_BIND_TEXTURE
@@ -131,7 +131,7 @@ fn kind(op: u16) -> Kind {
     }
 }
 
-/// Whether a blend factor takes a second source into account, or is none.
+/// Whether a blend factor uses a second source, or is invalid.
 fn is_special_factor(factor: u32) -> bool {
     !matches!(
         factor,
@@ -143,7 +143,7 @@ fn is_special_factor(factor: u32) -> bool {
 }
 
 impl PredictableBuilder {
-    /// Follows records that the list goes on with. None if one of them cannot be judged.
+    /// Follows further records of the list. None if one of them cannot be judged.
     pub fn follow(&mut self, records: &[u8]) -> Option<()> {
         let mut at = 0;
         while at < records.len() {
@@ -204,7 +204,7 @@ impl PredictableBuilder {
         is_right.then_some(())
     }
 
-    /// The facts about the list that ends here.
+    /// The facts about the finished list.
     pub fn end(mut self, number: u32) -> Option<PredictableList> {
         self.list.number = number;
         (!self.is_inside && self.pushed == 0).then_some(self.list)
@@ -215,7 +215,7 @@ impl PredictableBuilder {
 mod tests {
     use super::*;
 
-    /// The facts about a list of these commands with their first arguments.
+    /// The facts about a list of these commands, given with their first arguments.
     fn judged(commands: &[(u16, &[u32])]) -> Option<PredictableList> {
         let mut judged = PredictableBuilder::default();
         for (op, arguments) in commands {

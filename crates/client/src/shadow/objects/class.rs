@@ -19,7 +19,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether contexts of a share group have these objects in common.
+    /// Whether the contexts of a share group share these objects.
     pub fn is_shared(self) -> bool {
         matches!(
             self,

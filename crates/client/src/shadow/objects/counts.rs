@@ -1,13 +1,15 @@
-//! The queries that count on a wall, where each renderer counts samples of its own tile.
+//! The queries that count samples on a wall, where each renderer counts the samples of its own
+//! tile.
 
 use mgn_wire::gl::*;
 use std::collections::HashMap;
 
-/// The queries that one context of a wall counts.
+/// The active and finished counting queries of one context.
 #[derive(Default)]
 pub struct Counts {
     active: Vec<Active>,
-    /// Queries of which each renderer has a share, and whether the renderers were told the sum.
+    /// The queries of which each renderer has a share. The value says whether the renderers know
+    /// the sum.
     shared: HashMap<u32, bool>,
 }
 
@@ -21,16 +23,16 @@ pub struct Active {
 /// A condition that must hold while a query counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Each pixel of a default framebuffer is drawn by one renderer, or by everyone.
+    /// Each pixel of a default framebuffer is drawn by one renderer only, or by all.
     Exact,
     /// Every renderer is sent all that is drawn.
     Everything,
-    /// Default framebuffers are whole.
+    /// Default framebuffers are drawn whole.
     Whole,
 }
 
 impl Counts {
-    /// Whether any query that counts now needs this.
+    /// Whether any active query has this need.
     pub fn need(&self, need: Need) -> bool {
         self.active.iter().any(|active| active.need == need)
     }
@@ -63,7 +65,7 @@ impl Counts {
         self.shared.get(&id).copied()
     }
 
-    /// They were told the sum.
+    /// The renderers have been told the sum of a query.
     pub fn summed(&mut self, id: u32) {
         self.shared.insert(id, true);
     }
@@ -73,7 +75,7 @@ impl Counts {
         self.shared.remove(&id);
     }
 
-    /// Those of which the renderers do not know the sum.
+    /// The queries of which the renderers do not know the sum.
     pub fn unsummed(&self) -> Vec<u32> {
         let unsummed = self.shared.iter().filter(|(_, is_told)| !**is_told);
         unsummed.map(|(id, _)| *id).collect()
@@ -88,11 +90,11 @@ pub fn counts_samples(target: u32) -> bool {
     )
 }
 
-/// The condition of a query on a wall that is followed from call to call; none if there is none.
+/// The need of a query on a wall that the client tracks; none for other queries.
 pub fn need(target: u32) -> Option<Need> {
     Some(match target {
         GL_TIME_ELAPSED | GL_TIMESTAMP => return None,
-        // Scissor boxes may spare a driver some of these.
+        // A scissor box may save a driver some of these invocations.
         GL_FRAGMENT_SHADER_INVOCATIONS
         | GL_CLIPPING_INPUT_PRIMITIVES
         | GL_CLIPPING_OUTPUT_PRIMITIVES => Need::Whole,

@@ -3,8 +3,8 @@
 /// Names beyond this are not remembered, so that a few high ones cost no memory.
 const NAME_MAX: u32 = 1 << 16;
 
-/// A set of names that holds during one epoch: a number that others change when a name may no
-/// longer belong to it.
+/// A set of names that is valid during one epoch. The epoch is a number that other code changes
+/// when a name may have left the set.
 #[derive(Debug, Default)]
 pub struct Known {
     epoch: u32,

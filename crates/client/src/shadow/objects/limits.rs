@@ -1,9 +1,9 @@
-//! The consequences of a context's version and limits for objects.
+//! What the version and the limits of a context mean for objects.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};
 
-/// Those of one context, as the server's driver has them.
+/// The limits of one context, from the server's driver.
 #[derive(Debug)]
 pub struct Limits {
     pub api: u32,

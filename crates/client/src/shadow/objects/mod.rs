@@ -22,21 +22,21 @@ pub struct ObjectState {
     pub buffers: Known,
     pub textures: Known,
     pub renderbuffers: Known,
-    /// Programs that can be used, being linked.
+    /// Programs that are linked, so that they can be used.
     pub usable: Known,
-    /// Programs that can be used and ask for the number of their vertex or primitive.
+    /// Programs that can be used and that read the number of their vertex or primitive.
     pub numbering: Known,
-    /// `GL_CURRENT_PROGRAM`, if that is known.
+    /// `GL_CURRENT_PROGRAM`, if it is known.
     pub program: Option<u32>,
     /// Whether what is drawn now may depend on the numbers of vertices or primitives.
     pub uses_ids: bool,
-    /// The program pipeline that is bound, which counts where no program is in use.
+    /// The bound program pipeline, which is used if no program is in use.
     pub pipeline: u32,
-    /// Transform feedback has begun, so that programs may not be exchanged.
+    /// Transform feedback is active, so programs may not be changed.
     pub feeds_back: bool,
-    /// Questions for uniform locations that were not answered.
+    /// The number of queries of uniform locations that were not answered.
     questions: u32,
-    /// A fragment shader of ATI_fragment_shader was enabled once.
+    /// ATI_fragment_shader was enabled at least once.
     ati_fragments: bool,
     pub counts: Counts,
     /// Between glBeginFragmentShaderATI and glEndFragmentShaderATI.
@@ -65,7 +65,7 @@ impl ObjectState {
         }
     }
 
-    /// The number of a question for a uniform location that gets no answer.
+    /// The number of a query of a uniform location that gets no answer.
     pub fn next_question(&mut self) -> u32 {
         self.questions = self.questions.wrapping_add(1);
         self.questions.wrapping_sub(1)
@@ -81,23 +81,23 @@ impl ObjectState {
         self.feeds_back
     }
 
-    /// Whether a pipeline or transform feedback has a say in what is drawn.
+    /// Whether a pipeline or transform feedback affects draws.
     pub fn draws_specially(&self) -> bool {
         self.program == Some(0) && self.pipeline != 0 || self.feeds_back || self.ati_fragments
     }
 
-    /// An ATI_fragment_shader is enabled, or may come to be.
+    /// ATI_fragment_shader is enabled, or may be enabled later.
     pub fn ati_fragments_enabled(&mut self) {
         self.ati_fragments = true;
     }
 
-    /// Whether neither a program nor a pipeline is in use, nor transform feedback.
+    /// Whether no program, no pipeline and no transform feedback is in use.
     pub fn draws_without_programs(&self) -> bool {
         self.program == Some(0) && self.pipeline == 0 && !self.feeds_back && !self.ati_fragments
     }
 
-    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID`, `gl_PrimitiveID`
-    /// or `gl_DrawID`, so that a draw may be neither split nor joined.
+    /// Whether a shader in use, as far as is known, reads `gl_VertexID`, `gl_PrimitiveID` or
+    /// `gl_DrawID`. Then a draw may be neither split nor joined.
     #[inline]
     pub fn uses_ids(&self) -> bool {
         self.uses_ids || self.pipeline != 0
@@ -109,7 +109,7 @@ impl ObjectState {
         }
     }
 
-    /// A display list was executed, which may have changed the current program if any list holds
+    /// A display list was executed. It may have changed the current program if any list contains
     /// such a command.
     pub fn list_executed(&mut self, notes: &Notes) {
         if !notes.listed_programs.load(Ordering::Acquire) {
@@ -119,7 +119,7 @@ impl ObjectState {
         self.uses_ids |= notes.listed_ids.load(Ordering::Relaxed);
     }
 
-    /// Whether this context has bound `name` since names of the group were last released.
+    /// Whether this context has bound `name` since names of the share group were last released.
     #[inline]
     pub fn known(&self, class: Class, notes: &Notes, name: u32) -> bool {
         let known = match class {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// The shaders and programs of a share group. Their names are never given out twice, because a
-/// deleted one lives on under its name while it is in use.
+/// The shaders and programs of a share group. Their names are never reused, because a deleted
+/// object keeps its name while it is in use.
 #[derive(Default, Debug)]
 pub struct Programs {
     shaders: HashMap<u32, Shader>,
@@ -12,8 +12,8 @@ pub struct Programs {
 
 #[derive(Default, Debug)]
 struct Shader {
-    /// Its source mentions the number of the vertex or primitive, or it has none that could be
-    /// looked at.
+    /// Its source mentions the number of the vertex or primitive, or there is no source that the
+    /// client could examine.
     uses_ids: bool,
 }
 
@@ -21,27 +21,27 @@ struct Shader {
 struct Program {
     shaders: Vec<u32>,
     uses_ids: bool,
-    /// How often it was linked.
+    /// How often the program was linked.
     links: u32,
-    /// Parameters and locations since it was linked last.
+    /// Parameters and locations since the last link.
     parameters: HashMap<u32, i32>,
     uniforms: HashMap<Box<[u8]>, i32>,
     attributes: HashMap<Box<[u8]>, i32>,
     integers: Integers,
 }
 
-/// The values of uniforms of one integer each, samplers among them, that were set since the program
-/// was linked: by location, with the number that was set at once.
+/// The values of uniforms of single integers, including samplers, that were set since the program
+/// was linked: by location, with all values of one command together.
 #[derive(Default, Debug)]
 struct Integers {
     values: BTreeMap<i32, Box<[i32]>>,
-    /// The context that last set one, and its `Encoder::changes` then: what changed them otherwise
-    /// came before.
+    /// The context that last set a value, and its `Encoder::changes` then. Other changes of the
+    /// values came before.
     since: (u32, u32),
-    /// Some were set by more than one location.
+    /// Some values were set through more than one location.
     overlap: bool,
-    /// Counts the times that contexts told each other of new values: before these are sent, and
-    /// when they are.
+    /// Counts how often contexts announced new values: before the values are sent, and when they
+    /// are.
     told: u32,
 }
 
@@ -68,7 +68,7 @@ impl Programs {
         self.programs.insert(name, Program::default());
     }
 
-    /// A program that is made of one shader.
+    /// A program that was created from the source of one shader.
     pub fn program_of_source(&mut self, name: u32, uses_ids: bool) {
         let program = Program {
             uses_ids,
@@ -77,7 +77,7 @@ impl Programs {
         self.programs.insert(name, program);
     }
 
-    /// Whether a name is a program's that has not been deleted.
+    /// Whether `name` is a program that has not been deleted.
     pub fn has_program(&self, name: u32) -> bool {
         self.programs.contains_key(&name)
     }
@@ -95,7 +95,8 @@ impl Programs {
         self.programs.remove(&name);
     }
 
-    /// The shader has a source now that uses numbers or not; `None` if it can't be told.
+    /// The shader has a new source. `uses_ids` says whether the source uses numbers of vertices or
+    /// primitives; `None` if that is unknown.
     pub fn source_given(&mut self, shader: u32, uses_ids: bool) {
         if let Some(s) = self.shaders.get_mut(&shader) {
             s.uses_ids |= uses_ids;
@@ -127,7 +128,7 @@ impl Programs {
         }
     }
 
-    /// All that was known of the program's interface may have changed.
+    /// The program was linked: its whole interface may have changed.
     pub fn linked(&mut self, program: u32) {
         if let Some(program) = self.programs.get_mut(&program) {
             program.links = program.links.wrapping_add(1);
@@ -141,14 +142,15 @@ impl Programs {
         }
     }
 
-    /// The group's other contexts are told that uniforms of one integer have other values.
+    /// Counts an announcement to other contexts that uniforms of single integers have changed.
     pub fn integers_told(&mut self, program: u32) {
         if let Some(program) = self.programs.get_mut(&program) {
             program.integers.told = program.integers.told.wrapping_add(1);
         }
     }
 
-    /// Uniforms of one integer were set from `location` on. Says whether they had other values.
+    /// Uniforms of single integers were set from `location` on. Returns whether their values have
+    /// changed.
     pub fn integers_set(
         &mut self,
         program: u32,
@@ -181,8 +183,8 @@ impl Programs {
         true
     }
 
-    /// Adds the values of uniforms of one integer to a key; none if they are not known or too
-    /// many.
+    /// Adds the values of uniforms of single integers to a key; none if the values are not known,
+    /// or are too many.
     pub fn put_integers(&self, program: u32, key: &mut Vec<u32>) -> Option<()> {
         const INTEGERS_MAX: usize = 64;
         let integers = &self.programs.get(&program)?.integers;
@@ -197,7 +199,7 @@ impl Programs {
         Some(())
     }
 
-    /// The program was made of something the client cannot read.
+    /// The program was created from data that the client cannot read.
     pub fn made_of_binary(&mut self, program: u32) {
         self.linked(program);
         if let Some(program) = self.programs.get_mut(&program) {
@@ -205,12 +207,12 @@ impl Programs {
         }
     }
 
-    /// Whether any source that the program ever had mentions the number of the vertex or primitive.
+    /// Whether any source that the program has had mentions the number of the vertex or primitive.
     pub fn uses_ids(&self, program: u32) -> bool {
         program != 0 && self.programs.get(&program).is_none_or(|p| p.uses_ids)
     }
 
-    /// How often the program was linked; what is learned of it holds for that.
+    /// How often the program was linked. Knowledge of the program is valid for this link only.
     pub fn links(&self, program: u32) -> u32 {
         self.programs.get(&program).map_or(0, |p| p.links)
     }
@@ -256,8 +258,8 @@ impl Programs {
 }
 
 /// Whether a shader of this source may read `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`. Other
-/// names that contain these count as well, for sources whose preprocessor pastes names, and so does
-/// a source that may include another.
+/// names that contain these count as well, because the preprocessor may paste names. So does a
+/// source that may include another one.
 pub fn mentions_ids(source: &[u8]) -> bool {
     const NAMES: [&[u8]; 4] = [b"VertexID", b"PrimitiveID", b"DrawID", b"include"];
     NAMES

@@ -16,7 +16,7 @@ use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// EGL_IMG_context_priority, which Mesa takes whether or not it lists it.
+/// EGL_IMG_context_priority. Mesa accepts it even if it does not list it.
 const PRIORITY: c_int = 0x3100;
 const PRIORITY_HIGH: c_int = 0x3101;
 const PRIORITY_MEDIUM: c_int = 0x3102;
@@ -61,8 +61,8 @@ pub unsafe extern "C" fn create_context(
     })
 }
 
-/// Whether contexts may have objects in common: all of a group are lost together or go on, and all
-/// have errors or none.
+/// Whether two contexts may share objects. All contexts of a share group are lost together or none,
+/// and all have errors or none.
 fn shares(with: &Request, new: &Request) -> bool {
     let same = |flag| with.has(flag) == new.has(flag);
     same(flag::LOSES) && same(flag::NO_ERROR)
@@ -113,7 +113,7 @@ fn requested(
             DEBUG => set(DEBUG_BIT),
             FORWARD_COMPATIBLE => set(FORWARD_BIT),
             ROBUST_ACCESS | ROBUST_ACCESS_EXT => set(ROBUST_BIT),
-            // A wish, which need not be granted.
+            // Only a hint, which need not be followed.
             PRIORITY if (PRIORITY_HIGH..=PRIORITY_LOW).contains(&(*value as c_int)) => {}
             PROFILE_MASK => {
                 only_gl?;
@@ -157,8 +157,8 @@ fn requested(
             if version >= (3, 2) && !matches!(profile, 1 | 2) {
                 return Err(EglError::BadMatch);
             }
-            // Before there were profiles, 3.1 is what became the core profile; and so is whatever
-            // is forward-compatible.
+            // Version 3.1 has no profiles: it is what became the core profile. So is every
+            // forward-compatible context.
             let core = forward || (version >= (3, 2) && profile == 1) || version == (3, 1);
             let client = if core { api::CORE } else { api::COMPAT };
             (there && !(forward && version < (3, 0)), client, GL_BIT)
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn wait_client() -> EglBoolean {
     })
 }
 
-/// Native rendering goes to windows that we never read.
+/// Native rendering goes to windows, which we never read.
 pub unsafe extern "C" fn wait_native(_engine: c_int) -> EglBoolean {
     call(0, || Ok(1))
 }

@@ -1,4 +1,4 @@
-//! The one EGL device: the render server's.
+//! The only EGL device: the one of the render server.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::display::with_display;
@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int};
 
 static DEVICE: u8 = 0;
 
-/// The programs' handle for it.
+/// The programs' handle of the device.
 pub fn handle() -> Handle {
     (&raw const DEVICE).cast_mut().cast()
 }
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn query_device_string(device: Handle, name: c_int) -> *co
     })
 }
 
-/// There are no attributes.
+/// The device has no attributes.
 pub unsafe extern "C" fn query_device_attrib(
     device: Handle,
     _name: c_int,

@@ -35,7 +35,7 @@ macro_rules! stubs {
             }
         }
 
-        /// libEGL tells at which index each vendor's implementation of `name` is found.
+        /// libEGL says at which index it looks up each vendor's implementation of `name`.
         pub fn set_index(name: &[u8], index: c_int) {
             match name {
                 $($name => $index.store(index, Ordering::Release),)*
@@ -75,8 +75,8 @@ stubs! {
 
 type VendorOf = unsafe extern "C" fn(Handle) -> *mut Vendor;
 
-/// The function of the vendor of `of`, a display or a device, at `index`; null, with the error set,
-/// if there is none.
+/// The implementation at `index` by the vendor that owns `of`, a display or a device. Null, with
+/// the error set, if there is none.
 fn implementation(
     vendor_of: impl FnOnce(&Exports) -> VendorOf,
     of: Handle,

@@ -21,13 +21,14 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int, c_uint, c_void, CString};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// All EGL displays of the process. They are addresses, and live as long as it.
+/// All EGL displays of the process. Their addresses are the programs' handles, so they live as long
+/// as the process.
 #[derive(Default)]
 pub struct Displays {
     known: Mutex<Vec<&'static EglDisplay>>,
 }
 
-/// Those of this process.
+/// The displays of this process.
 pub fn displays() -> &'static Displays {
     static DISPLAYS: PerProcess<Displays> = PerProcess::new();
     DISPLAYS.get()
@@ -210,12 +211,12 @@ fn configs(
     watch: Option<&Watch>,
     screen: Option<usize>,
 ) -> Vec<Config> {
-    // The driver's value, because programs choose by it: some builds of Mesa name OpenGL ES 1 here
-    // and make no contexts of it.
+    // The driver's value, because programs choose by it. Some builds of Mesa name OpenGL ES 1 here,
+    // but cannot create contexts of it.
     let carried = GL_BIT | ES_BIT | ES2_BIT | ES3_BIT;
     let renderable = session.info.renderable as c_int & carried;
     let extensions = Extensions::of(&session.info.egl_extensions);
-    // Devices have no floating-point surfaces: nor has Mesa's platform of them.
+    // Devices have no floating-point surfaces, as on Mesa's device platform.
     let floats = platform != Platform::Device;
     let fits = |f: &&Format| f.double && !f.accum && (floats || !f.color.is_float());
     let formats = session.formats.iter().filter(fits);
@@ -223,7 +224,7 @@ fn configs(
     let mut add = |format: &Format, visual: Option<&VisualOf>| {
         let class = |v: Option<&VisualOf>| v.map(|v| v.class);
         let group = extensions.select_group.then(|| Config::group_of(visual));
-        // Only the first of several visuals with the same class and group is listed.
+        // If several visuals have the same class and group, only the first one is listed.
         let is_same = |c: &Config| {
             c.format == *format && class(c.visual.as_ref()) == class(visual) && c.group == group
         };
@@ -245,8 +246,8 @@ fn configs(
     for visual in watch.visuals(screen) {
         for format in formats.clone() {
             let color = !format.color.is_float() && format.color.bits() == visual.bits;
-            // A visual without alpha takes windows of formats with alpha, which a compositor does
-            // not see then.
+            // A visual without alpha is also used for windows of formats with alpha. A compositor
+            // does not see the alpha then.
             let whole = format.color_bits() == i32::from(visual.depth);
             if color && (whole || matches!(visual.depth, 24 | 30)) {
                 add(format, Some(&visual));
@@ -262,7 +263,7 @@ pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
             return Ok(1);
         };
         for context in &open.contexts {
-            // Those that are current go when they are released.
+            // Contexts that are current are destroyed when they are released.
             let _ = contexts().destroy(*context as *mut Context);
         }
         for image in &open.images {
@@ -295,7 +296,7 @@ const CLIENT_EXTENSIONS: &std::ffi::CStr =
     c"EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration \
 EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses";
 
-/// The displays' extensions, for as long as the process lives.
+/// The extensions of the displays. The string lives as long as the process.
 fn extensions_of(session: &Session) -> *const c_char {
     static LIST: OnceLock<CString> = OnceLock::new();
     let list = LIST.get_or_init(|| {

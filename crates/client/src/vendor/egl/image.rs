@@ -1,5 +1,5 @@
-//! Images of textures and renderbuffers. They live at the render server. There are no other kinds,
-//! such as those of other processes or devices.
+//! Images of textures and renderbuffers, which exist at the render server. Other kinds, such as
+//! images of other processes or devices, are not supported.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
@@ -67,7 +67,7 @@ fn create(
         }
         let contexts = contexts();
         let context = contexts.id(handle).ok_or(EglError::BadContext)?;
-        // Commands for the source of the image may still be under way.
+        // The commands that define the image's source may not have been sent yet.
         with_current(|mine| mine.flush());
         let image = session.new_id();
         match contexts.create_image(session, image, context, target, name, level) {

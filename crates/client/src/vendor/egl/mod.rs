@@ -19,7 +19,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 const OPENGL_ES_API: c_uint = 0x30A0;
 const OPENGL_API: c_uint = 0x30A2;
 
-/// Where libEGL shakes hands with us.
+/// libEGL calls this to exchange function tables.
 ///
 /// # Safety
 /// Called by libEGL as its vendor ABI says: `exports` stays valid for as long as this library is
@@ -91,7 +91,7 @@ unsafe extern "C" fn set_dispatch_index(name: *const c_char, index: c_int) {
 
 macro_rules! implementations {
     ($($name:literal => $function:path,)*) => {
-        /// The function that does what the EGL function `name` says.
+        /// The implementation of the EGL function `name`.
         fn implementation(name: &[u8]) -> Option<*const c_void> {
             match name {
                 $($name => Some($function as *const c_void),)*

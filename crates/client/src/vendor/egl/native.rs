@@ -1,5 +1,5 @@
-//! Native displays: which X server they lead to, and a way to make sure that it has got the
-//! program's requests.
+//! Native displays: the X server that they belong to, and a way to make sure that it has received
+//! the program's requests.
 
 use crate::x11::xlib::{xlib, Display};
 use std::ffi::{c_int, c_uint, c_void};
@@ -7,18 +7,19 @@ use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// Where an EGL display's windows come from. The program's pointers are kept as numbers.
+/// The source of an EGL display's windows. The program's pointers are stored as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Platform {
     /// An Xlib display of the program's.
     Xlib(usize),
     /// An xcb connection of the program's.
     Xcb(usize),
-    /// Whatever `DISPLAY` names; windows come from a connection that we are not told of.
+    /// The display that `DISPLAY` names. Windows come from a connection that the program does not
+    /// pass to us.
     DefaultX,
     /// No windows.
     Surfaceless,
-    /// No windows: the one device there is.
+    /// No windows: the only device.
     Device,
 }
 
@@ -41,7 +42,7 @@ impl Platform {
         }
     }
 
-    /// The program's Xlib display, null where it has none.
+    /// The program's Xlib display; null if it has none.
     pub fn xlib(&self) -> *mut Display {
         match self {
             Platform::Xlib(display) => *display as *mut Display,
@@ -49,7 +50,7 @@ impl Platform {
         }
     }
 
-    /// Waits until the X server has taken all that the program has asked so far, so that its
+    /// Waits until the X server has processed all of the program's requests so far, so that its
     /// windows exist for other connections.
     ///
     /// # Safety
@@ -86,7 +87,7 @@ struct Xcb {
         unsafe extern "C" fn(*mut c_void, c_uint, *mut *mut c_void) -> *mut c_void,
 }
 
-/// libxcb, which a program with a connection has loaded.
+/// libxcb. A program with an xcb connection has loaded it.
 fn xcb() -> Option<&'static Xcb> {
     static XCB: OnceLock<Option<Xcb>> = OnceLock::new();
     XCB.get_or_init(|| {
@@ -121,7 +122,7 @@ fn xcb() -> Option<&'static Xcb> {
     .as_ref()
 }
 
-/// The display whose X server is at the other end of `socket`, if its address tells.
+/// The display of the X server at the other end of `socket`, if its address tells.
 fn peer_display(socket: RawFd) -> Option<String> {
     // SAFETY: an all-zero address is valid, and its length is passed along.
     unsafe {
@@ -142,7 +143,7 @@ fn peer_display(socket: RawFd) -> Option<String> {
     }
 }
 
-/// `/tmp/.X11-unix/X92`, also as an abstract name, is display `:92`.
+/// `/tmp/.X11-unix/X92`, also as an abstract name, stands for display `:92`.
 fn display_of_path(path: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(path);
     let text = text.trim_matches('\0');

@@ -54,8 +54,8 @@ pub unsafe extern "C" fn create_platform_window_surface_ext(
     }
 }
 
-/// The platform functions take the address of an Xlib `Window` or `Pixmap`, or of what xcb calls
-/// so.
+/// The platform functions take the address of a `Window` or `Pixmap` of Xlib, or of xcb's
+/// equivalent.
 unsafe fn window_at(platform: Platform, window: *mut c_void) -> u32 {
     if window.is_null() {
         return 0;
@@ -115,7 +115,7 @@ fn pixmap_surface(
     })
 }
 
-/// An X drawable that a surface is to be made of.
+/// An X drawable for which a surface is created.
 struct Drawable {
     config: &'static Config,
     watch: Arc<Watch>,
@@ -123,7 +123,7 @@ struct Drawable {
 }
 
 impl Drawable {
-    /// Fails with `none` where the display has no such drawables.
+    /// Fails with `none` if the display has no such drawables.
     fn of(
         display: Handle,
         config: Handle,
@@ -143,8 +143,8 @@ impl Drawable {
 }
 
 impl SurfaceAttributes {
-    /// The config's format as this surface has it. Only windows have two buffers, though contexts
-    /// take the one of others for a back buffer.
+    /// The config's format for this surface. Only windows have two buffers, but contexts treat the
+    /// only buffer of other surfaces as a back buffer.
     fn format(&self, config: &Config) -> Result<Format, EglError> {
         let format = Format {
             double: self.kind == surface_attributes::Kind::Window,
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn create_pbuffer_from_client_buffer(
 
 pub unsafe extern "C" fn destroy_surface(display: Handle, surface: Handle) -> EglBoolean {
     call(0, || {
-        // Dropped outside the lock: it lives on while a context draws to it.
+        // Dropped after the unlock. The surface lives on while a context draws to it.
         let gone = with_display(display, |open| {
             open.surfaces
                 .remove(&(surface as usize))
@@ -324,8 +324,8 @@ pub unsafe extern "C" fn surface_attrib(
     })
 }
 
-/// Copies the pbuffer into the image of the texture that is bound: drawing to it while it is bound
-/// has no defined effect.
+/// Copies the pbuffer into the image of the bound texture. The effect of drawing to the pbuffer
+/// while it is bound is undefined, so a copy is enough.
 pub unsafe extern "C" fn bind_tex_image(
     display: Handle,
     surface: Handle,
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn bind_tex_image(
     })
 }
 
-/// The texture keeps what was copied.
+/// The texture keeps the copied image.
 pub unsafe extern "C" fn release_tex_image(
     display: Handle,
     surface: Handle,
@@ -399,7 +399,7 @@ pub unsafe extern "C" fn swap_interval(display: Handle, _interval: c_int) -> Egl
         match with_current(|cx| cx.draw.is_some()) {
             None => Err(EglError::BadContext),
             Some(false) => Err(EglError::BadSurface),
-            // Every interval is the one there is.
+            // All intervals are clamped to the only one.
             Some(true) => Ok(1),
         }
     })

@@ -60,7 +60,7 @@ pub struct SurfaceAttributes {
 }
 
 impl SurfaceAttributes {
-    /// From the list that the surface is created with.
+    /// Reads the attributes that a surface is created with.
     pub fn read(kind: Kind, attributes: &[(c_int, i64)]) -> Result<SurfaceAttributes, EglError> {
         let mut told = SurfaceAttributes {
             kind,
@@ -111,8 +111,8 @@ impl SurfaceAttributes {
         }
     }
 
-    /// The answer to `eglQuerySurface`; `None` leaves the program's integer alone. Size and config
-    /// are the caller's.
+    /// The answer to `eglQuerySurface`; `None` leaves the program's integer unchanged. The caller
+    /// answers for the size and the config.
     pub fn value(&self, name: c_int) -> Result<Option<c_int>, EglError> {
         let of_pbuffer = |value: c_int| (self.kind == Kind::Pbuffer).then_some(value);
         Ok(match name {
@@ -132,8 +132,8 @@ impl SurfaceAttributes {
         })
     }
 
-    /// `eglSurfaceAttrib`. `preserves`: the config lets buffers be preserved, which they are in any
-    /// case.
+    /// `eglSurfaceAttrib`. `preserves` says whether the config allows buffers to be preserved; they
+    /// always are.
     pub fn set(&mut self, name: c_int, value: c_int, preserves: bool) -> Result<(), EglError> {
         match (name, value) {
             (MIPMAP_LEVEL, level) => self.mipmap_level = level,

@@ -30,7 +30,7 @@ const PRIOR_COMMANDS_COMPLETE: c_int = 0x30F0;
 #[derive(Clone)]
 pub struct Sync {
     kind: c_uint,
-    /// For a reusable one: the last signal, and the threads that wait for it.
+    /// For a reusable sync: its last signal, and the threads that wait for it.
     signal: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -39,7 +39,7 @@ impl Sync {
         *self.signal.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whether it is signaled within `timeout` nanoseconds.
+    /// Waits until it is signaled, at most for `timeout` nanoseconds. Returns whether it is.
     fn wait(&self, timeout: u64) -> bool {
         let (signaled, changed) = &*self.signal;
         let signaled = signaled.lock().unwrap_or_else(|e| e.into_inner());
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn create_sync_khr(
     create(display, kind, no_attributes, EglError::BadAttribute)
 }
 
-/// `unknown` is how the function at hand calls a kind that does not exist.
+/// `unknown` is the error of the calling function for a kind that does not exist.
 fn create(display: Handle, kind: c_uint, no_attributes: bool, unknown: EglError) -> Handle {
     call(null_mut(), || {
         with_display(display, |_| Ok(()))?;
@@ -122,7 +122,7 @@ fn known(display: Handle, sync: Handle) -> Result<Sync, EglError> {
 pub unsafe extern "C" fn destroy_sync(display: Handle, sync: Handle) -> EglBoolean {
     call(0, || {
         let found = known(display, sync)?;
-        // Threads stop waiting for a destroyed one.
+        // Threads stop waiting for a destroyed sync.
         found.signal(true);
         with_display(display, |open| {
             open.syncs.remove(&(sync as usize));

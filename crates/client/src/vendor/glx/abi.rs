@@ -12,8 +12,8 @@ pub struct Vendor {
 pub type ContextHandle = *mut c_void;
 pub type ConfigHandle = *mut c_void;
 
-/// libGLX's functions for us. Called by dispatch functions only: libGLX may hold a lock while an
-/// implementation runs.
+/// libGLX's functions for us. Only dispatch functions call them: while an implementation runs,
+/// libGLX may hold a lock.
 #[repr(C)]
 pub struct Exports {
     pub dispatch_of_screen: unsafe extern "C" fn(*mut Display, c_int) -> *mut Vendor,

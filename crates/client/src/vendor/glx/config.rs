@@ -1,4 +1,4 @@
-//! Configs and visuals: choosing and asking.
+//! Configs and visuals: choosing and querying.
 
 use super::abi::ConfigHandle;
 use crate::config::glx::{attrib, choose, choose_visual as best, Properties};
@@ -11,21 +11,22 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// Configs by display and screen. Handed out as addresses, so they live as long as the process.
+/// Configs by display and screen. Their addresses are the programs' handles, so they live as long
+/// as the process.
 #[derive(Default)]
 pub struct Screens {
     known: Mutex<Vec<(String, &'static Screen)>>,
 }
 
-/// Those of this process.
+/// The screens of this process.
 pub fn screens() -> &'static Screens {
     static SCREENS: PerProcess<Screens> = PerProcess::new();
     SCREENS.get()
 }
 
 impl Screens {
-    /// A screen of the display with this name; connects to the render server and to the X server.
-    /// `None` without one of them, which the person has been told by then.
+    /// A screen of the display with this name. Connects to the render server and to the X server.
+    /// `None` if one of them is missing; the user has been told then.
     fn screen(&self, display: &str, number: c_int) -> Option<&'static Screen> {
         let session = session()?;
         let mut known = self.known.lock().unwrap_or_else(|e| e.into_inner());
@@ -81,7 +82,7 @@ pub unsafe fn view(display: *mut Display, screen: c_int) -> Option<&'static Scre
     }
 }
 
-/// GLX_SGIX_fbconfig: the config of windows of a visual.
+/// GLX_SGIX_fbconfig: the config of windows with a visual.
 ///
 /// # Safety
 /// `display` is an open Xlib display.
@@ -153,7 +154,7 @@ pub unsafe extern "C" fn get_fb_configs(
     }
 }
 
-/// An array that the program frees with XFree, which is free.
+/// An array that the program frees with XFree, which calls `free`.
 unsafe fn list_of(handles: &[ConfigHandle], count: *mut c_int) -> *mut ConfigHandle {
     if !count.is_null() {
         // SAFETY: the program's counter.

@@ -94,7 +94,7 @@ pub unsafe extern "C" fn create_context_attribs(
     }
 }
 
-/// The one GLX_RENDER_TYPE of contexts for `config`.
+/// The only GLX_RENDER_TYPE of contexts for `config`.
 fn type_of(config: &FbConfig) -> c_int {
     match config.format.color.is_float() {
         true => RGBA_FLOAT_TYPE,
@@ -116,8 +116,8 @@ fn of_version(config: Option<&FbConfig>, major: u32, minor: u32) -> Request {
     }
 }
 
-/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context without a
-/// config, whose screen the list names.
+/// Reads the attributes of GLX_ARB_create_context and related extensions. A `config` of `None` asks
+/// for a context without a config, for the screen in the list.
 fn requested(
     config: Option<&FbConfig>,
     dialect: Dialect,
@@ -180,7 +180,7 @@ fn requested(
     }
     request.api = match profile {
         1 | 2 => {
-            // Profiles begin with 3.2. Every forward-compatible context is of what became the core
+            // Profiles begin with 3.2. Every forward-compatible context has what became the core
             // profile.
             match forward || (version >= (3, 2) && profile == 1) {
                 true => api::CORE,
@@ -202,8 +202,8 @@ fn requested(
     };
     let fits = render_type.is_none_or(|asked| config.map(type_of) == Some(asked));
     if !fits {
-        // Drivers try an indirect context then, which the X server refuses for what it is asked;
-        // beyond 1.4 there are none.
+        // In this case drivers try an indirect context, which the X server refuses because of the
+        // render type. There are no indirect contexts above version 1.4.
         let indirect = matches!(request.api, api::COMPAT | api::CORE) && version <= (1, 4);
         return Err(match indirect {
             true => GlxError::Value,
@@ -213,7 +213,7 @@ fn requested(
     Ok(request)
 }
 
-/// The error for a context that the driver does not make.
+/// The error if the driver cannot create a context.
 fn impossible(dialect: Dialect) -> GlxError {
     match dialect.refuses_as_specified() {
         true => GlxError::Match,
@@ -236,7 +236,7 @@ unsafe fn create(
         shared_with,
         ..request
     };
-    // All of a group are lost together or go on, and all have errors or none.
+    // All contexts of a share group are lost together or none, and all have errors or none.
     let with = share.and_then(|s| contexts().request(s));
     let differs = |flag| with.is_some_and(|with| with.has(flag) != request.has(flag));
     if differs(flag::LOSES) {
@@ -268,7 +268,8 @@ unsafe fn create(
 
 pub unsafe extern "C" fn destroy_context(display: *mut Display, context: ContextHandle) {
     let (contexts, handle) = (contexts(), context.cast());
-    // One that is still current may be destroyed again; it goes when it is released.
+    // A context that is destroyed but still current may be destroyed again. It is freed when it is
+    // released.
     if contexts.destroy(handle).is_err() && contexts.current_request(handle).is_none() {
         // SAFETY: the program's display, passed on by libGLX.
         unsafe { raise(display, GlxError::BadContext, 0, request::DESTROY_CONTEXT) };
@@ -357,12 +358,12 @@ unsafe fn bind(
     }
 }
 
-/// Rendering takes the short way as far as a program can tell.
+/// As far as a program can tell, rendering is direct.
 pub unsafe extern "C" fn is_direct(_display: *mut Display, context: ContextHandle) -> c_int {
     contexts().current_request(context.cast()).is_some().into()
 }
 
-/// Attribute groups cannot be copied between contexts here, nor by any direct context elsewhere.
+/// Attribute groups cannot be copied between contexts. No direct context supports that.
 pub unsafe extern "C" fn copy_context(
     display: *mut Display,
     _source: ContextHandle,
@@ -406,7 +407,7 @@ pub unsafe extern "C" fn query_context(
     0
 }
 
-/// Contexts of other processes: there are none that could be imported, all being direct.
+/// Contexts of other processes cannot be imported, because all are direct.
 pub unsafe extern "C" fn import_context(_display: *mut Display, _id: Xid) -> ContextHandle {
     null_mut()
 }

@@ -1,8 +1,8 @@
 //! Dispatch functions of GLX extensions.
 //!
-//! For an extension function libGLX knows neither its arguments nor which vendor it is meant for,
-//! so the vendor that implements it provides a stub that finds the vendor in the arguments and
-//! calls what that vendor has at the function's index. The vendor need not be us.
+//! libGLX knows neither the arguments of an extension function nor its vendor. So a vendor that
+//! implements the function provides a stub. The stub finds the right vendor by the arguments, and
+//! calls that vendor's implementation at the function's index. This vendor need not be us.
 #![allow(
     clippy::unused_unit,
     reason = "the macro writes the type of every function"
@@ -38,7 +38,7 @@ macro_rules! stubs {
             }
         }
 
-        /// libGLX tells at which index each vendor's implementation of `name` is found.
+        /// libGLX says at which index it looks up each vendor's implementation of `name`.
         pub fn set_index(name: &[u8], index: c_int) {
             match name {
                 $($name => $index.store(index, Ordering::Release),)*
@@ -126,7 +126,7 @@ stubs! {
         list: Ints) -> Context, by of_config_or_screen(display, config, list), else null_mut(), then add_context(display);
 }
 
-/// Where the vendor `vendor` has what belongs to `index`; null if there is none.
+/// The implementation of `vendor` at `index`; null if there is none.
 unsafe fn implementation(vendor: *mut Vendor, index: &AtomicI32) -> *const c_void {
     let index = index.load(Ordering::Acquire);
     if vendor.is_null() || index < 0 {
@@ -136,7 +136,7 @@ unsafe fn implementation(vendor: *mut Vendor, index: &AtomicI32) -> *const c_voi
     unsafe { (exports().fetch_dispatch_entry)(vendor, index) }
 }
 
-/// `GLX_BAD_CONTEXT`: what functions of the current context say without one.
+/// `GLX_BAD_CONTEXT`: the error of functions that need a current context.
 const BAD_CONTEXT: c_int = 5;
 /// `GLXBadFBConfig`.
 const BAD_FB_CONFIG: c_int = 9;
@@ -174,7 +174,7 @@ unsafe fn of_visual(display: *mut Display, visual: *mut XVisualInfo) -> *mut Ven
     unsafe { of_screen(display, (*visual).screen) }
 }
 
-/// GLX_EXT_no_config_context: without a config the list says which screen is meant.
+/// GLX_EXT_no_config_context: without a config, the list names the screen.
 unsafe fn of_config_or_screen(
     display: *mut Display,
     config: ConfigHandle,
@@ -193,7 +193,8 @@ unsafe fn of_config_or_screen(
     }
 }
 
-/// Tells libGLX of what a stub's function has made; of what its own functions make it knows.
+/// Tells libGLX about an object that a stub's function has created. It knows the objects that its
+/// own functions create.
 unsafe fn add_context(display: *mut Display, context: ContextHandle, vendor: *mut Vendor) {
     if !context.is_null() {
         // SAFETY: libGLX's own function; it fails only without memory.

@@ -30,7 +30,7 @@ unsafe fn name_of(display: *mut Display) -> String {
     xlib().map_or(String::new(), |x| unsafe { x.name(display) })
 }
 
-/// The surface of that name, if the program has drawn to it or created it.
+/// The surface with this name, if the program has drawn to it or created it.
 ///
 /// # Safety
 /// `display` is an open Xlib display.
@@ -39,8 +39,8 @@ pub unsafe fn known(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
     drawables().find(&unsafe { name_of(display) }, xid)
 }
 
-/// As [`known`], once the X server has done what the program has asked of it so far: a window takes
-/// its GLX windows with it. Costs a round trip or two if the surface is a window's.
+/// As [`known`], after the X server has processed the program's requests so far: if a window is
+/// destroyed, its GLX windows are, too. Costs a round trip or two if the surface is a window's.
 ///
 /// # Safety
 /// `display` is an open Xlib display.
@@ -61,8 +61,8 @@ unsafe fn existing(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
     None
 }
 
-/// The surface that a context draws to by the name `xid`: one the program has created, or a window,
-/// which needs no creating.
+/// The surface with the name `xid` that a context draws to: the program has created it, or it is a
+/// window, which needs no creation.
 ///
 /// # Safety
 /// `display` is an open Xlib display.
@@ -85,12 +85,12 @@ pub unsafe fn for_context(
     // SAFETY: as above.
     let screen = unsafe { view(display, request.screen) }?;
     let visual = watch.visual_of(xid)?;
-    // A context of no config takes the window's own.
+    // A context without a config takes the window's format.
     let format = match request.format {
         Some(format) => format,
         None => screen.of_visual(visual)?.format,
     };
-    // It is called by the window's own in any case.
+    // The config id is the window's in any case.
     let config_id = screen.id_of_visual(visual);
     let description = Description {
         xid,
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn create_pbuffer(
         };
         let size = [PBUFFER_WIDTH, PBUFFER_HEIGHT].map(|n| told(n).unwrap_or(0));
         let largest = told(LARGEST_PBUFFER).is_some_and(|v| v != 0);
-        // A pixmap of the X server's could not be larger.
+        // The X server's own pixmaps cannot be larger.
         let most = c_int::from(i16::MAX);
         if !largest && size.iter().any(|n| !(0..=most).contains(n)) {
             raise(display, GlxError::Alloc, 0, minor);
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn query_drawable(
                 match attribute {
                     WIDTH => width,
                     HEIGHT => height,
-                    // They are preserved whether or not the program wants that.
+                    // Contents are always preserved, whether or not the program asks for it.
                     PRESERVED_CONTENTS => (kind == glx::PBUFFER_BIT).into(),
                     FBCONFIG_ID => surface.config_id,
                     EVENT_MASK => surface.event_mask.load(Ordering::Relaxed) as u32,
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn query_drawable(
                     _ => 0,
                 }
             }
-            // A window that nothing was drawn to yet.
+            // A window that nothing was drawn to so far.
             None => {
                 let Some(size) = bare_window(display, xid) else {
                     let minor = request::GET_DRAWABLE_ATTRIBUTES;
@@ -402,8 +402,7 @@ unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
     }
 }
 
-/// The config of a window's GLX window, which the X server also knows by the window's X name; 0 if
-/// it has none.
+/// The config of a window's GLX window, under the window's X name; 0 if it has none.
 unsafe fn config_of_window(display: *mut Display, xid: u32) -> u32 {
     // SAFETY: the caller's display.
     let name = unsafe { name_of(display) };
@@ -454,7 +453,7 @@ pub unsafe extern "C" fn get_selected_event(
 
 pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     let xid = drawable as u32;
-    // Almost always what is current; the display's name costs more than the whole rest.
+    // Nearly always the current surface. Getting the display's name costs more than all the rest.
     let mine = with_current(|cx| {
         let draw = cx.draw.as_ref().filter(|s| s.xid == xid);
         draw.filter(|_| cx.display() == display).cloned()
@@ -478,7 +477,7 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     }
 }
 
-/// Afterwards X sees what GL has drawn.
+/// After this call, X sees what GL has drawn.
 pub unsafe extern "C" fn wait_gl() {
     with_current(|cx| cx.finish());
 }

@@ -1,5 +1,5 @@
-//! Functions of GLX extensions that belong to no other file: the renderer, counters of frames,
-//! parts of windows, and older names of functions.
+//! Functions of GLX extensions that fit no other file: the renderer, frame counters, parts of
+//! windows, and old names of functions.
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 const GLX_BAD_CONTEXT: c_int = 5;
 const GLX_BAD_VALUE: c_int = 6;
 
-// Frames are shown as they come: nothing here waits for a monitor or counts its frames. Functions
-// that programs call regardless report this, as with a local software renderer.
+// Frames are shown as they come: nothing here waits for a monitor or counts its frames. Some
+// programs call such functions regardless. They report the same as with a local software renderer.
 
 pub unsafe extern "C" fn swap_interval_ext(display: *mut Display, drawable: Xid, interval: c_int) {
     // SAFETY: the program's display, passed on by libGLX.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn wait_for_sbc(
     0
 }
 
-/// Swaps at once, whatever count is asked for.
+/// Swaps at once, whatever count the program asks for.
 pub unsafe extern "C" fn swap_buffers_msc(
     display: *mut Display,
     drawable: Xid,
@@ -168,12 +168,12 @@ pub unsafe extern "C" fn query_current(name: c_int, out: *mut c_uint) -> c_int {
     let info = &session.info;
     let version = |(major, minor): (u8, u8)| vec![major.into(), minor.into()];
     let values: Vec<u32> = match name {
-        // Neither vendor nor device has a PCI number.
+        // Vendor and device have no PCI number.
         0x8183 | 0x8184 => vec![u32::MAX],
         0x8185 => info.release.to_vec(),
         0x8186 => vec![(!info.is_software).into()],
         0x8187 => vec![info.memory],
-        // Memory is unified, and the core profile preferred.
+        // Memory is unified, and the core profile is preferred.
         0x8188 => vec![info.is_software.into()],
         0x8189 => vec![1],
         0x818A => version(info.core),
@@ -229,7 +229,7 @@ pub unsafe fn has_screen(display: *mut Display, screen: c_int) -> bool {
     (0..count).contains(&screen)
 }
 
-/// The X server knows of no contexts here, so each is called by the render server's number.
+/// The X server does not know the contexts, so the id is the render server's number.
 pub unsafe extern "C" fn context_id(context: ContextHandle) -> Xid {
     contexts().id(context.cast()).unwrap_or(0).into()
 }

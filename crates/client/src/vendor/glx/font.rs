@@ -34,7 +34,7 @@ pub unsafe extern "C" fn use_x_font(font: Xid, first: c_int, count: c_int, list_
     }
 }
 
-/// A glyph as glBitmap takes it: rows of whole bytes from the bottom up, most significant bit
+/// A glyph in the format of glBitmap: rows of whole bytes from the bottom up, most significant bit
 /// first.
 #[derive(Debug, Default, PartialEq)]
 struct Glyph {
@@ -124,7 +124,7 @@ fn glyphs(
 struct Layout {
     /// Rows begin at multiples of this number of bytes.
     pad: usize,
-    /// Bytes of the words that bits are counted in.
+    /// The size in bytes of the units in which bits are ordered.
     unit: usize,
     bits_msb: bool,
     bytes_msb: bool,
@@ -150,7 +150,7 @@ impl Layout {
     fn bit(&self, row: &[u8], x: usize) -> bool {
         let unit = self.unit.max(1);
         let mut byte = x / 8;
-        // Where bits and bytes count in different directions, bytes change places within a word.
+        // If bits and bytes are ordered differently, bytes are swapped within a unit.
         if self.bits_msb != self.bytes_msb {
             byte = byte / unit * unit + (unit - 1 - byte % unit);
         }
@@ -163,7 +163,7 @@ impl Layout {
     }
 }
 
-/// The metrics of a character that the font has.
+/// The metrics of a character that exists in the font.
 fn char_info(font: &QueryFontReply, code: c_int) -> Option<Charinfo> {
     let code = u16::try_from(code).ok()?;
     let (row, column) = (code >> 8, code & 0xff);
@@ -187,8 +187,8 @@ fn char_info(font: &QueryFontReply, code: c_int) -> Option<Charinfo> {
     font.char_infos.get(index).copied()
 }
 
-/// Compiles one list a glyph, by the program's own entry points and with its pixel store state left
-/// as it was.
+/// Compiles one list per glyph through the program's entry points. The program's pixel store state
+/// is restored.
 fn compile(glyphs: &[Glyph], list_base: c_int) {
     const COMPILE: u32 = 0x1300;
     const PIXEL_STORE_BIT: u32 = 1;
@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn bitmaps_become_rows_from_the_bottom_up() {
-        // Ten pixels wide: the left- and rightmost set in the first row, all in the second.
+        // Ten pixels wide. In the first row the leftmost and the rightmost pixel are set, in the
+        // second all.
         let x86 = Layout {
             pad: 4,
             unit: 4,

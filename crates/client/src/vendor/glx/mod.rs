@@ -14,7 +14,7 @@ use crate::x11::xlib::Display;
 use abi::{Exports, Imports, Vendor};
 use std::ffi::{c_char, c_int, c_void, CStr};
 
-/// Where libGLX shakes hands with us.
+/// libGLX calls this to exchange function tables.
 ///
 /// # Safety
 /// Called by libGLX as its vendor ABI says: `exports` stays valid for as long as this library is
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn __glx_Main(
     1
 }
 
-/// Every screen: a refusal would silently bring another driver in.
+/// Supports every screen: after a refusal, libGLX would silently load another driver.
 unsafe extern "C" fn is_screen_supported(_display: *mut Display, _screen: c_int) -> c_int {
     1
 }
@@ -75,7 +75,7 @@ unsafe extern "C" fn set_dispatch_index(name: *const c_char, index: c_int) {
 
 macro_rules! implementations {
     ($($name:literal => $function:path,)*) => {
-        /// The function that does what the GLX function `name` says.
+        /// The implementation of the GLX function `name`.
         fn implementation(name: &[u8]) -> Option<*const c_void> {
             match name {
                 $($name => Some($function as *const c_void),)*

@@ -1,4 +1,4 @@
-//! Strings.
+//! Queries of strings.
 
 use crate::link::begin::session;
 use crate::x11::xlib::Display;
@@ -13,7 +13,7 @@ GLX_EXT_fbconfig_packed_float GLX_EXT_framebuffer_sRGB GLX_EXT_no_config_context
 GLX_EXT_visual_rating GLX_MESA_copy_sub_buffer GLX_MESA_query_renderer GLX_OML_swap_method GLX_SGIS_multisample GLX_SGIX_fbconfig \
 GLX_SGIX_pbuffer GLX_SGIX_visual_select_group GLX_SGI_make_current_read";
 
-/// Those of them that there are with the render server's driver.
+/// The extensions that are available with the render server's driver.
 fn extensions() -> *const c_char {
     static LIST: OnceLock<CString> = OnceLock::new();
     let list = LIST.get_or_init(|| {

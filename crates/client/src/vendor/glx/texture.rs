@@ -1,4 +1,4 @@
-//! GLX_EXT_texture_from_pixmap: what X has drawn into a pixmap, as a texture's image.
+//! GLX_EXT_texture_from_pixmap: uses the contents of an X pixmap as a texture's image.
 
 use super::drawable;
 use crate::current::has_current;
@@ -14,7 +14,7 @@ const TEXTURE_2D: i32 = 0x20DC;
 const TEXTURE_RECTANGLE: i32 = 0x20DD;
 const FORMAT_RGBA: i32 = 0x20DA;
 
-/// Copies the pixmap into the image of the texture that is bound, upper row first.
+/// Copies the pixmap into the image of the bound texture, top row first.
 pub unsafe extern "C" fn bind_tex_image(
     display: *mut Display,
     xid: Xid,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn bind_tex_image(
 pub unsafe extern "C" fn release_tex_image(_display: *mut Display, _drawable: Xid, _buffer: c_int) {
 }
 
-/// The pixmap's pixels: red, green, blue, and alpha where the program wants it.
+/// The pixmap's pixels: red, green, blue, and alpha if the program wants it.
 fn pixels(watch: &Watch, pixmap: u32, w: u32, h: u32, with_alpha: bool) -> Option<Vec<u8>> {
     let (width, height) = (u16::try_from(w).ok()?, u16::try_from(h).ok()?);
     let asked =

@@ -1,5 +1,5 @@
-//! How the members of a group on one host tell each other how far they are: a page of each, which
-//! all others map.
+//! How the members of a group on one host tell each other how far they are: each has a page of
+//! memory, which all others map.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mgn_sys::{futex, memory, Mapping, Protection};
 
-/// There are places for the heads of as many frames, which take turns.
+/// A page has places for the heads of this many frames, which take turns.
 pub(super) const FRAMES: usize = 8;
 
 /// 64-bit words of a head.
@@ -26,16 +26,17 @@ const HEAD_BYTES: usize = HEAD_WORDS * 8;
 const CLAIMS: usize = HEADS + 2 * FRAMES * HEAD_BYTES;
 const SIZE: usize = CLAIMS + 8 * STRIPES_MAX;
 
-/// A member's counters: the last frames in which it has reached each point.
+/// A member's counters. Each holds the number after that of the last frame in which the member has
+/// reached a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
     /// The memory for the merged picture is ready.
     Ready,
-    /// Its picture can be read.
+    /// The member's picture can be read.
     Drawn,
-    /// It reads no picture of others any more, and has written its part of the merged one.
+    /// The member reads no picture of others any more, and has written its part of the merged one.
     Merged,
-    /// It has finished the frame, including its exchange with other hosts.
+    /// The member has finished the frame, including its exchange with other hosts.
     Finished,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Control {
 pub(super) struct Invitation {
     pub pid: u32,
     fd: u32,
-    /// Stands at the beginning of the page. Where it does not, that is another page.
+    /// The page begins with it. Memory that begins with something else is another page.
     pub nonce: u128,
 }
 
@@ -94,7 +95,7 @@ impl Control {
         Ok(Control { mapping })
     }
 
-    /// Whether the member has come so far in frames before `target`.
+    /// Whether the member has reached this point in all frames before `target`.
     pub fn has(&self, counter: Counter, target: u32) -> bool {
         self.value(counter).wrapping_sub(target) as i32 >= 0
     }
@@ -104,7 +105,7 @@ impl Control {
         word.load(Ordering::Acquire)
     }
 
-    /// Counts, and wakes the members that wait for it.
+    /// Sets a counter, and wakes the members that wait for it.
     pub fn set(&self, counter: Counter, value: u32) {
         let word = self.mapping.word(counter.offset());
         // A member that falls asleep counts itself first and then checks the word.
@@ -114,8 +115,8 @@ impl Control {
         }
     }
 
-    /// Sleeps until the counter changes, this member has ended or `most` has passed; perhaps
-    /// shorter.
+    /// Sleeps until the counter changes, the page's owner has ended, or `most` has passed. May
+    /// return earlier.
     pub fn sleep(&self, counter: Counter, target: u32, most: Duration) {
         let sleepers = self.mapping.word(counter.sleepers());
         sleepers.fetch_add(1, Ordering::SeqCst);
@@ -127,12 +128,12 @@ impl Control {
         sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Why the member composites no more, as its own code for it; 0 as long as it does.
+    /// Why the page's owner has stopped compositing, as an `Ended::code`; 0 while it composites.
     pub fn ended(&self) -> u32 {
         self.mapping.word(ENDED).load(Ordering::SeqCst)
     }
 
-    /// Says why this member composites no more, and wakes all that wait for it.
+    /// Tells why this member stops compositing, and wakes all that wait for it.
     pub fn end(&self, why: u32) {
         self.mapping.word(ENDED).store(why, Ordering::SeqCst);
         for counter in Counter::ALL {
@@ -190,7 +191,7 @@ impl Control {
     }
 }
 
-/// Behind the nonce.
+/// Where the page has the code of `Control::ended`: behind the nonce.
 const ENDED: usize = 16;
 
 impl Counter {
@@ -203,8 +204,8 @@ impl Counter {
     }
 }
 
-/// The frame, and the rank that merges one of its stripes, counted from 1. With the frame, a member
-/// that comes late cannot claim a stripe of a later one.
+/// The frame, and the rank that has claimed one of its stripes, plus 1; 0 if none has. Because of
+/// the frame, a late member cannot claim a stripe of a later frame.
 fn claim_word(frame: u32, rank: Option<usize>) -> u64 {
     let rank = rank.map_or(0, |rank| rank as u32 + 1);
     u64::from(frame) << 32 | u64::from(rank)
@@ -214,7 +215,7 @@ fn head_at(which: Which, frame: u32) -> usize {
     HEADS + (which as usize * FRAMES + frame as usize % FRAMES) * HEAD_BYTES
 }
 
-/// Maps memory of another process that begins with the nonce.
+/// Maps memory of another process, which must begin with the nonce.
 pub(super) fn map(pid: u32, fd: u32, size: usize, nonce: u128) -> io::Result<Mapping> {
     if size < size_of_val(&nonce) {
         return Err(io::ErrorKind::InvalidData.into());

@@ -19,8 +19,9 @@ use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::plan::stripe;
 use crate::Layer;
 
-/// How many times the group's patience a member that helps to merge waits for the receiver's last
-/// frame: longer than the receiver waits for other members in it.
+/// How long a member that helps to merge waits until the receiver has finished its last frame, as a
+/// multiple of the group's patience: longer than the receiver waits for other members in that
+/// frame.
 const HELPED_PATIENCE: u32 = 4;
 
 /// The inputs of a frame.
@@ -30,7 +31,7 @@ struct Frame<'f, 'a> {
     terms: &'f Terms,
     /// The ranks on this host whose pictures are merged, in order.
     order: &'f [usize],
-    /// The rank that gets them; none: each keeps its piece.
+    /// The rank that gets the merged pixels; none: each keeps its piece.
     to: Option<usize>,
     agreed: Agreed,
     mode: Mode,
@@ -74,12 +75,12 @@ impl Frame<'_, '_> {
         all.filter(|rank| *rank != self.links.rank).collect()
     }
 
-    /// Whether this member keeps merged pixels: as the receiver, or because there is none.
+    /// Whether this member keeps merged pixels: as the receiver, or because there is no receiver.
     fn keeps(&self) -> bool {
         self.to.is_none_or(|to| to == self.links.rank)
     }
 
-    /// This member's words about a picture, or about the memory for the merged one.
+    /// This member's announcement of a picture, or of the memory for the merged one.
     fn head(&self, place: PictureLocation, covered: Covered) -> Head {
         Head {
             frame: self.number,
@@ -127,8 +128,8 @@ impl Shared {
         Ok((merged, picture))
     }
 
-    /// Merges the pictures of a block in the memory of its leader. Returns what part of the result
-    /// is covered; only a leader that merges pixels itself needs that, and gets the right value.
+    /// Merges the pictures of a block in the memory of its leader. Returns which part of the result
+    /// is covered. This is right only for the leader; no other member needs it.
     pub fn composite_block(
         &mut self,
         links: &Links<'_>,
@@ -167,8 +168,8 @@ impl Shared {
         })
     }
 
-    /// The merged picture of this member's block, if it leads one. A member that gets the merged
-    /// picture and leads no block has none of its own.
+    /// The merged picture of the block that this member leads. A receiver that leads no block has
+    /// no picture of its own, and does not use what this returns.
     pub fn merged(&self, merging: &Merging<'_>, covered: Covered) -> Sparse<'_> {
         let terms = merging.terms;
         let stored = block_stored(merging);
@@ -185,7 +186,7 @@ impl Shared {
         }
     }
 
-    /// The merged pixels that this member has of the present frame.
+    /// The merged pixels of the present frame that this member holds.
     fn result(&self, stored: Stored, merged: &Range<usize>) -> Option<Layer<'_>> {
         let own = self.result.as_ref().filter(|_| !merged.is_empty())?;
         // SAFETY: every rank that writes to this memory has counted its last frame as merged. None
@@ -204,7 +205,7 @@ impl Shared {
         let (links, terms, next) = (frame.links, frame.terms, frame.next());
         let rank = links.rank;
         let is_receiver = frame.to == Some(rank);
-        // If this member alone reads its picture, the picture can stay where it is.
+        // If no other member reads this picture, it can stay where it is.
         let stays = match &own {
             Own::Passed(picture) if frame.readers().is_empty() => Some(*picture),
             _ => None,
@@ -259,7 +260,7 @@ impl Shared {
         self.own(links).set(Counter::Merged, next);
         if is_receiver {
             for at in 0..frame.stripes() {
-                // This member has claimed all that nobody else had.
+                // This member has claimed all stripes that no other member had claimed.
                 let claimer = self.own(links).claimer(frame.number, at);
                 if let Some(other) = claimer.filter(|other| *other != rank) {
                     if !frame.order.contains(&other) {
@@ -289,11 +290,11 @@ impl Shared {
 
     /// Merges along with the receiver, if anything is left to merge.
     fn help(&mut self, frame: &Frame<'_, '_>, to: usize) -> Result<(), CompositeError> {
-        // The receiver may still wait for a member that has claimed a stripe of the frame before.
-        // It gives up first, and knows which one is late.
+        // The receiver may still wait for a member that has claimed a stripe of the last frame. The
+        // receiver gives up first, and knows which member is late.
         let times = HELPED_PATIENCE.max(1 + self.messages_patience);
         self.wait(frame.links, to, Counter::Finished, frame.number, times)?;
-        // From then on, stripes can be claimed.
+        // Once the receiver is ready, stripes can be claimed.
         self.wait(frame.links, to, Counter::Ready, frame.next(), 1)?;
         self.check_receiver(to, frame.number, frame.agreed)?;
         let is_left = |shared: &Shared| {
@@ -305,14 +306,14 @@ impl Shared {
         }
         match self.heads(frame, None) {
             Ok(heads) => self.merge_claimed(frame, &heads, None, to),
-            // The others have merged everything meanwhile, and may have ended.
+            // The others have merged everything in the meantime, and may have ended.
             Err(_) if !is_left(self) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Checks that the receiver of a frame assumes the same terms. A member that merges nothing
-    /// learns this in no other way.
+    /// Checks that the receiver of a frame assumes the same terms. A member that merges nothing has
+    /// no other way to learn this.
     ///
     /// # Errors
     /// [`CompositeError::Different`].
@@ -336,8 +337,8 @@ impl Shared {
         }
     }
 
-    /// Merges stripes that no other member has begun, until there are none. Each member begins at
-    /// another one.
+    /// Merges stripes that no other member has claimed, until there are none. Each member begins at
+    /// a different stripe.
     fn merge_claimed(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -357,7 +358,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The heads of all members' pictures. `own` is this member's if it stays where it is.
+    /// The heads of all members' pictures. `own` is this member's picture if it stays where it is.
     fn heads(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -375,7 +376,7 @@ impl Shared {
         frame.order.iter().map(head).collect()
     }
 
-    /// Puts this member's picture where others can read it, as far as it is not background.
+    /// Puts this member's picture where others can read it, without its background.
     fn put(&mut self, frame: &Frame<'_, '_>, own: Own<'_>) -> Result<Covered, CompositeError> {
         let terms = frame.terms;
         let size = (terms.width, terms.height);
@@ -386,7 +387,8 @@ impl Shared {
                 if !self.pictures.as_ref().is_some_and(is_drawn) || self.place_mut(terms).is_err() {
                     return Err(CompositeError::NotDrawn);
                 }
-                // To find what is background takes as long as to merge it, where nothing is copied.
+                // Nothing is copied here, and finding the background would take as long as merging
+                // it.
                 return Ok(match covered {
                     Some(rectangle) => Covered::by(rectangle, terms.format),
                     None => Covered::whole(size.0, size.1),
@@ -416,7 +418,7 @@ impl Shared {
         Ok(covered)
     }
 
-    /// Leaves the place in which this member's picture is to those that read it.
+    /// Leaves the place of this member's picture to its readers.
     fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<PictureLocation> {
         let pictures = self.pictures.as_mut()?;
         let at = pictures.next;
@@ -456,8 +458,8 @@ impl Shared {
                 ),
                 _ => {
                     let mapping = self.peer(*other).memory.find(head.place);
-                    // SAFETY: the other has counted its picture as drawn, and leaves it as it is
-                    // until this member has counted the frame as merged.
+                    // SAFETY: the other member has counted its picture as drawn, and does not
+                    // change it until this member has counted the frame as merged.
                     mapping.and_then(|it| unsafe { layer(it, head.place, drawn, &stripe) })
                 }
             };
@@ -478,7 +480,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Waits for what a member has to say of this frame, and maps the memory that it speaks of.
+    /// Waits for a member's announcement of this frame, and maps the memory that it names.
     fn receive_head(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -508,7 +510,7 @@ impl Shared {
         };
         let mapped = seen.map(head.place, peer.invitation.pid, peer.invitation.nonce);
         if let Err(source) = mapped {
-            // It is this member that has no memory or no descriptors left.
+            // This member itself has no memory or no descriptors left.
             if memory::is_exhausted(&source) {
                 return Err(CompositeError::Memory(source));
             }

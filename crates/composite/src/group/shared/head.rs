@@ -7,7 +7,7 @@ use super::memory::PictureLocation;
 use crate::covered::{Covered, Pixel, Rectangle};
 use crate::group::agreed::Agreed;
 
-/// A member's words about a frame.
+/// A member's announcement of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub frame: u32,
@@ -43,7 +43,7 @@ impl Head {
         ]
     }
 
-    /// What is different, in words, if this is not about frame `number` on these terms.
+    /// The difference, in words, if this head is about another frame than `number`, or other terms.
     pub fn difference(&self, number: u32, agreed: Agreed) -> Option<String> {
         match self.frame == number {
             true => agreed.difference(&self.agreed),

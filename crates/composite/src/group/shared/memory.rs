@@ -15,7 +15,7 @@ const ALIGN: usize = 4096;
 /// Where a picture is in its owner's memory: offsets in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PictureLocation {
-    /// Different for each piece of memory that the owner ever had.
+    /// A number that is different for each piece of memory that the owner has ever had.
     pub memory: u32,
     pub fd: u32,
     pub size: u64,
@@ -42,7 +42,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// As members draw pictures, and as the final result.
+    /// The storage of pictures that members draw, and of the final result.
     pub fn drawn(format: Format) -> Stored {
         Stored {
             channel: format.color.channel(),
@@ -50,7 +50,7 @@ impl Stored {
         }
     }
 
-    /// Merged, but not with the pictures of all members yet.
+    /// The storage of a picture that is merged, but not from the pictures of all members yet.
     pub fn partial(format: Format, operation: Operation) -> Stored {
         Stored {
             channel: format.color.partial(operation),
@@ -116,10 +116,10 @@ impl OwnMemory {
     }
 }
 
-/// The memory of another member, as far as it was needed.
+/// The memory of another member that this one has mapped.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// The last two: one is being drawn in, the other one read.
+    /// The last two pieces, the newest first: the owner may draw into one while the other is read.
     mapped: Vec<(u32, Mapping)>,
 }
 
@@ -127,7 +127,7 @@ impl Seen {
     /// Maps the memory of a place, unless that has been done.
     ///
     /// # Errors
-    /// The process has ended, or tells what is not true.
+    /// The process has ended, or its announcement is wrong.
     pub fn map(&mut self, place: PictureLocation, pid: u32, nonce: u128) -> io::Result<()> {
         if self.find(place).is_none() {
             let size = usize::try_from(place.size).map_err(|_| io::ErrorKind::InvalidData)?;
@@ -148,7 +148,7 @@ impl Seen {
     }
 }
 
-/// Where pixels of a picture are, if that is within the memory.
+/// Where pixels of a picture are; none if that is outside of the memory.
 fn parts(
     mapping: &Mapping,
     place: PictureLocation,
@@ -175,8 +175,9 @@ fn parts(
 /// Pixels to be read.
 ///
 /// # Safety
-/// No member writes to them until the layer is dropped. Members that keep to the protocol don't,
-/// from when they have counted the picture as drawn until the reader has counted it as merged.
+/// No member writes to them until the layer is dropped. Members that keep to the protocol do not
+/// write from when they have counted the picture as drawn until the reader has counted it as
+/// merged.
 pub(super) unsafe fn layer<'m>(
     mapping: &'m Mapping,
     place: PictureLocation,
@@ -194,7 +195,7 @@ pub(super) unsafe fn layer<'m>(
     })
 }
 
-/// Pixels to be written.
+/// Pixels to be written; none also if the place has colours and depths in the same bytes.
 ///
 /// # Safety
 /// No other code reads or writes them until the layer is dropped.
@@ -205,8 +206,11 @@ pub(super) unsafe fn layer_mut<'m>(
     pixels: &Range<usize>,
 ) -> Option<LayerMut<'m>> {
     let [color, depth] = parts(mapping, place, stored, pixels)?;
-    // SAFETY: as above; colours and depths are apart where the place is one that
-    // `OwnMemory::place` has made, and nothing but what is in the pictures depends on it elsewhere.
+    let end = |(start, len): (*mut u8, usize)| start as usize + len;
+    if end(color) > depth.0 as usize && end(depth) > color.0 as usize {
+        return None;
+    }
+    // SAFETY: as above; and colours and depths do not overlap.
     let slice =
         |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts_mut(start, len) };
     Some(LayerMut {
@@ -274,6 +278,13 @@ mod tests {
             assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_none());
         }
         assert!(parts(own.mapping(), place, STORED, &(0..1025)).is_none());
+        let overlapping = PictureLocation {
+            depth: place.color + 4 * 1023,
+            ..place
+        };
+        // SAFETY: no other code uses the memory.
+        let to_write = |place| unsafe { layer_mut(own.mapping(), place, STORED, &(0..1024)) };
+        assert!(to_write(overlapping).is_none() && to_write(place).is_some());
         assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_some());
         assert!(parts(own.mapping(), place, STORED, &(usize::MAX - 1..usize::MAX)).is_none());
     }

@@ -1,10 +1,10 @@
 //! Members on one host: each reads the others' pictures where they are.
 //!
-//! A member draws into memory of its own that the others have mapped, and says where the picture
-//! is. Members that merge wait for that, claim stripes of the picture, merge these pixels of all
-//! pictures in one pass, write them to the receiver's memory, and count the frame. Nothing is
-//! copied, and no member waits for more than it needs: one that merges nothing goes on to its next
-//! frame at once, as long as it has a place to draw.
+//! A member draws into memory of its own that the others have mapped, and announces where the
+//! picture is. Members that merge wait for that, claim stripes of the picture, merge these pixels
+//! of all pictures in one pass, write them to the receiver's memory, and count the frame. Nothing
+//! is copied, and no member waits for more than it needs: one that merges nothing goes on to its
+//! next frame at once, as long as it has a place to draw.
 
 mod control;
 mod frame;
@@ -36,10 +36,11 @@ const PLACES: usize = 3;
 /// pictures leave the processor's cache before they are read.
 const LARGE: usize = 512 << 10;
 
-/// Fewer pixels of all pictures together are merged by the receiver alone: where each member has a
-/// processor of its own, because waking takes longer than merging, and elsewhere because the others
-/// draw meanwhile. Measured with eight renderers on two processors, where blending 1024x768 is as
-/// fast in both ways.
+/// If all pictures together have fewer pixels than this, the receiver merges them alone. The first
+/// value is for hosts on which each member has a processor of its own: there, waking other members
+/// takes longer than merging. The second is for crowded hosts, on which the others draw meanwhile.
+/// Measured with eight renderers on two processors, where blending 1024x768 is as fast in both
+/// ways.
 const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 
 /// The approximate bytes of pictures that are merged per second on a crowded host.
@@ -47,14 +48,14 @@ const MERGED_A_SECOND: f64 = 2e9;
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Those of all ranks on this host, this one's among them; none for others.
+    /// For each rank, the member on this host, this one included; none for ranks on other hosts.
     members: Vec<Option<Peer>>,
-    /// By which the others find this member's page.
+    /// The descriptor by which the others find this member's page.
     _page: OwnedFd,
-    /// How often this member has made memory.
+    /// How many times this member has created memory.
     memories: u32,
     pictures: Option<Pictures>,
-    /// For each place, the ranks that read this member's last announcement of a picture.
+    /// For each place for heads, the ranks that read this member's last announcement there.
     told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<OwnMemory>,
@@ -63,7 +64,7 @@ pub(super) struct Shared {
     small: usize,
     /// Whether this host has more members than processors.
     is_crowded: bool,
-    /// When this member has ended its last frame.
+    /// When this member ended its last frame.
     frame_ended: Cell<Instant>,
     /// How many times the group's patience a member may have been busy with messages in any frame
     /// so far.
@@ -85,11 +86,11 @@ struct Pictures {
     places: Vec<Taken>,
     /// Where the next picture is drawn.
     next: usize,
-    /// Whether that place is free: its readers were waited for.
+    /// Whether that place is free: this member has waited for its readers.
     is_free: bool,
 }
 
-/// The last use of a place, or of one of the heads: the frame, and the other ranks that read it.
+/// The last use of a place for a picture or a head: the frame, and the other ranks that read it.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     frame: u32,
@@ -100,7 +101,7 @@ struct Taken {
 }
 
 impl Shared {
-    /// How a frame is composited; none if not by memory.
+    /// How a frame is composited in memory; none if it is composited by messages.
     pub fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
         match terms.schedule {
             None => Some(self.usual(terms, order)),
@@ -119,12 +120,14 @@ impl Shared {
         }
     }
 
-    /// How many members merge along with the receiver, which are those that draw last. The others
-    /// go on to their next frame.
+    /// How many members merge along with the receiver. They are those that draw last; the others go
+    /// on to their next frame.
     ///
-    /// All, where each has a processor of its own, or where drawing takes about as long as merging:
-    /// then pictures are merged before they leave the caches. Otherwise, one for each processor.
-    /// More members would wait for each other to be scheduled, among processes that have gone on.
+    /// All members merge if each has a processor of its own, if the program names a schedule, or if
+    /// drawing takes about as long as merging: then pictures are merged before they leave the
+    /// caches. Otherwise, one member for each processor merges, the receiver included. More would
+    /// wait for each other to be scheduled, because the members that have gone on use the
+    /// processors, too.
     fn helpers(&self, terms: &Terms, order: &[usize]) -> usize {
         let has_drawn = self.frame_ended.get().elapsed().as_secs_f64();
         let has_drawn_long = has_drawn > 2.0 * self.merge_seconds(terms, order);
@@ -142,8 +145,9 @@ impl Shared {
     }
 
     /// Makes the members of each host map each other's pages. Returns a number for each rank, which
-    /// is the same for those that share memory, and the memory that this one shares, if it does.
-    /// Members that cannot map a page of their host count as if each was on a host of its own.
+    /// is the same for ranks that share memory, and the memory that this member shares, if it does.
+    /// If a member cannot map the pages of its host, all members of this host count as if each was
+    /// on a host of its own.
     pub fn join(
         links: &Links<'_>,
         host: &str,
@@ -169,7 +173,7 @@ impl Shared {
         let others = near.iter().filter(|rank| **rank != links.rank);
         let joined: Option<Vec<(usize, Peer)>> = others.map(join).collect();
         let can_share = created.is_some() && joined.is_some();
-        // All must choose the same mode.
+        // All members of a host must choose the same mode, so they agree on whether it is crowded.
         let is_crowded = near.len() > mgn_sys::cpu::cores();
         let flags = vec![u8::from(can_share), u8::from(is_crowded)];
         let mut flagged = links.meet(&flags)?;
@@ -213,10 +217,12 @@ impl Shared {
         Ok((hosts, Some(shared)))
     }
 
-    /// Counts a frame that is not composited here, and tells the ranks that expect it to be.
+    /// Counts a frame that is not composited in this memory, and tells the ranks that expect it to
+    /// be.
     ///
     /// # Errors
-    /// [`CompositeError::Late`], [`CompositeError::Lost`]: others still read what was said earlier.
+    /// [`CompositeError::Late`], [`CompositeError::Lost`]: others have not read an earlier
+    /// announcement.
     pub fn pass(
         &mut self,
         links: &Links<'_>,
@@ -241,13 +247,13 @@ impl Shared {
         Ok(())
     }
 
-    /// From now on, allow for members that are busy exchanging these messages.
+    /// From now on, waits longer for members that may be busy with these messages.
     fn allow_for_messages(&mut self, merging: &Merging<'_>) {
         self.messages_patience = self.messages_patience.max(merging.waits_in_all());
     }
 
-    /// Ends a frame for the members on this host: counts it as finished, or says why there is
-    /// none.
+    /// Ends a frame for the members on this host: counts it as finished, or tells why this member
+    /// has stopped compositing.
     pub fn end_frame<T>(&self, links: &Links<'_>, number: u32, result: &Result<T, CompositeError>) {
         self.frame_ended.set(Instant::now());
         match result {
@@ -261,7 +267,7 @@ impl Shared {
     }
 
     /// Announces where this member's picture is, once all ranks have read the last announcement in
-    /// that place. In frames in which a member shows nothing, it does not wait. Announcements of
+    /// the same place. A member that shows nothing in a frame does not wait. Announcements of
     /// merged pixels need no wait, because the member that keeps them has waited for those that
     /// write them.
     fn announce(
@@ -284,7 +290,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Says that this member composites no more. Waits until others have read its pictures.
+    /// Waits until others have read this member's pictures, and then tells them that it stops
+    /// compositing.
     pub fn leave(&mut self, links: &Links<'_>) {
         if self.own(links).ended() == 0 {
             let _ = self.wait_for_readers(links);
@@ -329,7 +336,7 @@ impl Shared {
         picture.ok_or(CompositeError::NotDrawn)
     }
 
-    /// Sees to it that there is a place for the next picture, and waits until it is free.
+    /// Makes a place for the next picture if there is none, and waits until it is free.
     fn find_place(&mut self, links: &Links<'_>, terms: &Terms) -> Result<(), CompositeError> {
         let sizes = sizes(terms.pixels(), Stored::drawn(terms.format));
         let has_room = |pictures: &Pictures| pictures.own.has_room_for(sizes);
@@ -376,7 +383,8 @@ impl Shared {
             .try_for_each(|taken| self.wait_for(links, taken))
     }
 
-    /// Waits until the others have read what is there, and checks that the receiver was right.
+    /// Waits until the others have read what is there, and checks that the receiver has assumed the
+    /// same terms.
     fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
         let next = taken.frame.wrapping_add(1);
         for rank in &taken.readers {
@@ -420,11 +428,12 @@ impl Shared {
         if self.spinner.spin(|| is_there() || control.ended() != 0) && is_there() {
             return Ok(());
         }
-        // The members that wait for a picture are the first to say that it does not come.
+        // The members that wait for a picture are the first to report that it does not come.
         let waited = links.patience.saturating_mul(times);
         let deadline = Instant::now().checked_add(waited);
         loop {
-            // Members that have ended, and links that are closed, may have counted before.
+            // A member may have counted before it ended or its link was closed, so the counter is
+            // read last.
             let (ended, is_open) = (control.ended(), links.is_open(rank));
             if is_there() {
                 return Ok(());
@@ -455,8 +464,8 @@ impl Shared {
     }
 }
 
-/// The lowest rank on the host of each rank, from what all have said: an invitation and a host. One
-/// that sends no invitation shares no memory.
+/// For each rank, the lowest rank on its host, from the messages of all: an invitation, and the
+/// name of a host. A rank that sends no invitation shares no memory.
 fn hosts(said: &[(usize, Vec<u8>)]) -> Vec<usize> {
     let host = |rank: usize| said[rank].1.get(Invitation::BYTES..);
     let first = |rank: usize| {
@@ -504,7 +513,7 @@ mod tests {
             let rank = rank as usize;
             for frame in 0..FRAMES {
                 let mut terms = terms();
-                // Also one that has no picture.
+                // One of the receivers has no picture.
                 let to = [0, 3, 4][frame / 20];
                 (terms.to, terms.order) = (Some(to), Some((0..SIZE - 1).collect()));
                 if rank < SIZE - 1 {
@@ -544,7 +553,7 @@ mod tests {
         });
     }
 
-    /// Others are about to write to its memory then.
+    /// The others are about to write to the receiver's memory when it ends or stops.
     #[test]
     fn a_receiver_may_end_or_stop_when_its_memory_is_ready() {
         for ends in [true, false] {
