@@ -5,7 +5,7 @@ mod support;
 use std::sync::mpsc::channel;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{Endpoint, LinkId, SendOptions, Settings, Wanted};
 use mgn_fabric::{Error, Listener};
@@ -385,6 +385,34 @@ fn handlers_are_called_without_anybody_asking() {
                 "{kind} {i}"
             );
         }
+    });
+}
+
+#[test]
+fn handlers_are_called_during_waits() {
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
+        let (sender, receiver) = channel();
+        other.set_handler(3, move |message| sender.send(message.tag).unwrap());
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let (one, how) = (&one, SendOptions::default());
+            scope.spawn(move || {
+                for round in 0..500 {
+                    // SAFETY: it has no bytes.
+                    unsafe { one.isend_active(here, 3, round, &[], how) }.unwrap();
+                    assert_eq!(receiver.recv(), Ok(round));
+                    one.send(here, 1, &[], how).unwrap();
+                }
+            });
+            for _ in 0..500 {
+                // SAFETY: as above.
+                let request = unsafe { other.irecv(Wanted::new(there, 1), &[]) };
+                other.wait(request, LONG).unwrap().unwrap();
+            }
+        });
+        // A message that is missed waits for half a second.
+        assert!(start.elapsed() < Duration::from_secs(60), "{kind}");
     });
 }
 

@@ -45,7 +45,8 @@ const YIELD_CROWDED: Duration = Duration::from_millis(1);
 const RUNG_SLEEP_MAX: Duration = Duration::from_secs(1 << 20);
 const UNRUNG_SLEEP_MAX: Duration = Duration::from_millis(1);
 
-/// Looks at the memory between two looks at the clock.
+/// Looks at the memory, with a pause after each, before a member that waits looks at the clock
+/// (again).
 const STRIDE: u32 = 64;
 
 /// Why there is no shared memory.

@@ -1,5 +1,6 @@
 //! One of the two processes of a run.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -25,7 +26,8 @@ pub fn run(end: &End) -> Result<()> {
     let timeout = RUN_LIMIT + Duration::from_secs_f64(end.seconds * end.sizes.len() as f64);
     std::thread::spawn(move || {
         std::thread::sleep(timeout);
-        eprintln!("a run took too long and was stopped");
+        // The process has to end even if nobody reads standard error any more.
+        let _ = writeln!(std::io::stderr(), "a run took too long and was stopped");
         std::process::exit(3);
     });
     let mut pair: Box<dyn Pair> = match end.channel.strip_prefix("raw-") {

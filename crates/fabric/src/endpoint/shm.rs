@@ -68,7 +68,7 @@ pub(crate) struct ShmLink {
     read: u64,
     eager: Pool,
     parts: Pool,
-    /// Whether both ends share the processors with more processes.
+    /// Whether this process has at least as many peers on this host as there are processors.
     shares_processors: bool,
     /// Whether the reader returned no part in time at the last check, and the number of parts in
     /// progress then.
@@ -135,7 +135,7 @@ impl ShmLink {
         }
     }
 
-    /// Sets whether both ends share the processors with more processes.
+    /// Sets whether this process has at least as many peers on this host as there are processors.
     pub(crate) fn share_processors(&mut self, shares_processors: bool) {
         self.shares_processors = shares_processors;
     }
@@ -382,10 +382,12 @@ impl Carrier for ShmLink {
         };
         let out = &self.out;
         let is_released = |chunk: u32, sent| out.released(base + chunk) == sent;
-        let reuse = match payload.memory.len() <= ALL_CHUNKS_MAX {
-            _ if self.shares_processors => Reuse::AtOnce,
-            true => Reuse::Oldest,
-            false => Reuse::Latest,
+        let reuse = if self.shares_processors {
+            Reuse::AtOnce
+        } else if payload.memory.len() <= ALL_CHUNKS_MAX {
+            Reuse::Oldest
+        } else {
+            Reuse::Latest
         };
         let taken = pool.take_by(reuse, payload.len as u32, is_released);
         let Some(Span { chunk, offset }) = taken else {

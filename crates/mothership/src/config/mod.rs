@@ -204,7 +204,7 @@ fn now(instead: &Option<String>) -> String {
 
 /// Advice for a file that is not there: the most similar name in its folder.
 fn similar_file(path: &Path) -> String {
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let wanted = path.file_stem().unwrap_or_default().to_string_lossy();
     if path.exists() {
         return String::new();
     }
@@ -214,10 +214,13 @@ fn similar_file(path: &Path) -> String {
         .into_iter()
         .flatten()
         .filter_map(|file| file.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".toml"))
+        .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
         .collect();
     match table::closest(&wanted, names.iter().map(String::as_str)) {
-        Some(name) => format!("; did you mean {}?", path.with_file_name(name).display()),
+        Some(name) => {
+            let meant = path.with_file_name(format!("{name}.toml"));
+            format!("; did you mean {}?", meant.display())
+        }
         None => String::new(),
     }
 }

@@ -6,13 +6,13 @@
 //! if we have asked for that. Only one of the program's threads sleeps at the sockets, and it
 //! notifies the others.
 
+mod handlers;
 mod helper;
 mod parting;
 mod turns;
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
 
-use super::engine::{alone, Bytes, Caught, Engine, SendOptions};
+use super::engine::{alone, Caught, Engine, SendOptions};
 use super::handled::Active;
 use super::head::Head;
 use super::joining::HalfLinks;
@@ -56,8 +56,9 @@ const COLD_POLLS: u32 = 64;
 /// The same number while there are cold links and the hot links have traffic.
 const BUSY_POLLS: u32 = 8;
 
-/// Polls of the hot links, before a wait counts as a long one.
+/// Polls of the hot links before a wait counts as a long one, if there are at most as many links.
 const WAIT_POLLS: u32 = 32;
+const FEW_HOT: usize = 4;
 
 /// Polls of the one link that a receive names, before the receive is posted: about a microsecond.
 const RECEIVE_POLLS: u32 = 64;
@@ -374,7 +375,7 @@ impl Shared {
         self.look(&mut state);
         match state.engine.ops.take(request) {
             Ok(Some(result)) => {
-                self.leave(&mut state);
+                self.leave_and_handle(state);
                 Ok(result)
             }
             _ => Err(request),
@@ -476,12 +477,12 @@ impl Shared {
                 }
             }
             if found.is_some() {
-                self.leave(&mut state);
+                self.leave_and_handle(state);
                 return Ok(found);
             }
             let (ended, deadline) = (state.ended(request), Deadline::after(timeout));
             if ended.is_some() || deadline.passed() {
-                self.leave(&mut state);
+                self.leave_and_handle(state);
                 return ended.transpose();
             }
             deadline
@@ -490,11 +491,16 @@ impl Shared {
             .transpose()
     }
 
-    /// The number of polls that a wait begins with, before it counts as a long one. If all hot links
-    /// are in shared memory and the peers run, these take about a microsecond.
+    /// The number of polls that a wait begins with, before it counts as a long one. They take about
+    /// a microsecond, in which no other thread enters. It is one poll if polls take longer or the
+    /// peers may not be running.
     #[inline]
     fn polls(&self, state: &mut State, timeout: Option<Duration>) -> u32 {
-        if timeout == Some(Duration::ZERO) || self.is_crowded(state) {
+        if timeout == Some(Duration::ZERO)
+            || self.is_crowded(state)
+            || state.are_cold_busy
+            || !(1..=FEW_HOT).contains(&state.hot.len())
+        {
             return 1;
         }
         let mut hot = state.hot.iter();
@@ -519,7 +525,7 @@ impl Shared {
                 found = done(&mut state);
             }
             if found.is_some() || deadline.passed() {
-                self.leave(&mut state);
+                self.leave_and_handle(state);
                 return Ok(found);
             }
         }
@@ -548,7 +554,8 @@ impl Shared {
             if std::mem::replace(&mut is_woken, true) {
                 spinner.spin(|| {
                     let mut state = self.state();
-                    happened = self.look(&mut state);
+                    // An earlier call may have received messages for handlers.
+                    happened = self.look(&mut state) | state.has_active();
                     found = done(&mut state);
                     happened || found.is_some()
                 });
@@ -664,7 +671,7 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         self.looked();
-        if state.engine.is_fetching() {
+        if state.engine.is_fetching() || state.has_active() {
             self.ask_helper(state);
         }
         self.sweep(state);
@@ -881,54 +888,6 @@ impl Shared {
         state.within.retain(|within| *within != id);
         self.share_out(state);
         self.wake_program(state);
-    }
-
-    fn run_handlers(&self) {
-        let mut state = self.state();
-        state.engine.return_credits();
-        if state.is_handling {
-            return;
-        }
-        while let Some(active) = state.engine.active.pop_front() {
-            let handler = state.handlers.get(&active.handler).cloned();
-            state.is_handling = true;
-            drop(state);
-            let (start, len, eager) = match &active.bytes {
-                Bytes::Whole(bytes) => (bytes.as_ptr(), bytes.len(), 0),
-                Bytes::Body(body) => (
-                    body.as_ptr().expect("handlers' messages are not placed"),
-                    body.len(),
-                    body.len(),
-                ),
-            };
-            let message = Active {
-                from: active.from,
-                tag: active.tag,
-                start,
-                len,
-                life: std::marker::PhantomData,
-            };
-            let number = active.handler;
-            match handler {
-                Some(handler) => {
-                    let mut call = handler.lock().unwrap_or_else(PoisonError::into_inner);
-                    // A panic must not end this thread, which need not be the one that set the
-                    // handler.
-                    if catch_unwind(AssertUnwindSafe(|| call(message))).is_err() {
-                        tracing::error!("handler {number} has panicked");
-                    }
-                }
-                None => {
-                    tracing::warn!("a message for handler {number}, which is not set, is dropped")
-                }
-            }
-            let from = active.from;
-            drop(active);
-            state = self.state();
-            state.is_handling = false;
-            state.engine.handled(from, eager);
-            state.engine.return_credits();
-        }
     }
 
     /// Wakes the program's waiting threads, because their conditions may hold now.
