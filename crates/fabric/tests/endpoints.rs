@@ -411,8 +411,8 @@ fn handlers_are_called_during_waits() {
                 other.wait(request, LONG).unwrap().unwrap();
             }
         });
-        // A message that is missed waits for half a second.
-        assert!(start.elapsed() < Duration::from_secs(60), "{kind}");
+        // A message that is missed waits for up to half a second.
+        assert!(start.elapsed() < Duration::from_secs(10), "{kind}");
     });
 }
 

@@ -1,4 +1,5 @@
-//! Calls of the program's handlers, for messages that have been received. They run without the lock.
+//! Calls of the program's handlers, for messages that have been received. Handlers run without the
+//! lock.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::PoisonError;
