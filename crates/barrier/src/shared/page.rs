@@ -123,15 +123,13 @@ impl Seat {
 
     /// Arrives, and passes if all other members arrive while this one makes this number of short
     /// pauses. Returns the result. After `None`, the member has arrived, and has to [`Seat::look`].
-    ///
-    /// It looks at once, so that the other members' counters arrive while this member's own one is
-    /// on its way to them. Only then does it look for sleeping members.
     #[inline]
     pub fn arrive_and_pass<P: Page>(&mut self, page: &P, value: u64, pauses: u32) -> Option<u64> {
         self.put(page, value);
-        let passed = self.pass_soon(page, 0);
+        // This delays the first look by little: the number of sleeping members is in this member's
+        // cache, and the other members' counters are on their way.
         rouse(page);
-        passed.or_else(|| self.pass_soon(page, pauses))
+        self.pass_soon(page, pauses)
     }
 
     /// Does the same as [`Seat::look`] if no epoch of this view has failed, in a fraction of the
