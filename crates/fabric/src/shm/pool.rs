@@ -35,9 +35,9 @@ pub(crate) enum Reuse {
 ///
 /// A stream of messages uses few chunks, so that they stay in the caches of both ends. Except with
 /// [`Reuse::AtOnce`], it does not reuse the chunk that was released last, because its cache lines
-/// are still moving between the caches. With 256 KiB of resting chunks, messages of 16 to 64 KiB are
-/// 1.5 times as fast (15 GB/s instead of 9.6) on a Xeon whose processors share only the last-level
-/// cache.
+/// are still moving between the caches. With 256 KiB of resting chunks, messages of 16 to 64 KiB
+/// are 1.5 times as fast (15 GB/s instead of 9.6) on a Xeon whose processors share only the
+/// last-level cache.
 #[derive(Debug)]
 pub(crate) struct Pool {
     chunk: u32,
