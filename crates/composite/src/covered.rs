@@ -21,8 +21,8 @@ pub struct Rectangle {
     pub rows: Range<usize>,
 }
 
-/// The value of a pixel: its colour, of which only the bytes that the format has count, and its
-/// depth.
+/// The value of a pixel: its colour and its depth. A format with fewer bytes a pixel uses only the
+/// first bytes of the colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Pixel {
     pub color: [u8; 16],
@@ -497,7 +497,7 @@ pub(crate) fn pieces<E>(
             .filter(|next| *next > row)
             .min();
         let mut end = next.map_or(stripe.end, |next| stripe.end.min(next * width));
-        // A row of which the stripe has only a part is a band of its own.
+        // If the stripe has only a part of a row, this part is a separate band.
         if column != 0 {
             end = end.min((row + 1) * width);
         } else if end - at > width {

@@ -113,7 +113,7 @@ pub struct SwapBarrier {
 #[derive(Clone, Debug)]
 pub struct Save {
     pub dir: PathBuf,
-    /// One of so many frames is kept.
+    /// Every Nth frame is kept, where N is this number.
     pub every: u64,
     /// `png` or `jpeg`.
     pub format: String,

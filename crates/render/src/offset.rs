@@ -144,8 +144,8 @@ impl Renderer {
         self.largest = self.largest.map(|side| side.min(most));
     }
 
-    /// To be called before a command that sets or reads state of which the driver has another value
-    /// than the program.
+    /// To be called before a command that sets or reads state whose value in the driver differs
+    /// from the program's.
     #[inline]
     pub(crate) fn leave_offset(&mut self) {
         if self.is_offset {

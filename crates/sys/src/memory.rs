@@ -169,8 +169,8 @@ pub enum Protection {
 
 /// A shared mapping of a whole descriptor's memory, unmapped when dropped.
 ///
-/// Other processes may write to it at any time, so it gives raw pointers and atomics and never a
-/// slice.
+/// Other processes may write to it at any time, so it gives raw pointers and atomics, and never a
+/// slice of plain values.
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,

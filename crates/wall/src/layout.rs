@@ -52,8 +52,8 @@ pub enum Tiling {
     /// `Scissor`.
     #[default]
     Auto,
-    /// Each renderer has the whole window, of which it draws its tile. The result is bit for bit
-    /// the same as with one renderer.
+    /// Each renderer has the whole window, but draws only its tile. The result is bit for bit the
+    /// same as with one renderer.
     Scissor,
     /// Each renderer has only its tile.
     Offset,

@@ -105,7 +105,7 @@ struct Long {
     bytes: Vec<u8>,
 }
 
-/// Performs a command of which only the op and the body were kept.
+/// Performs a command that was kept as its op and its body.
 ///
 /// # Errors
 /// As when it came in a message.

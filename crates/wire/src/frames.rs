@@ -13,7 +13,7 @@ pub enum Kind {
     Done,
     /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel
     /// (blue, green, red, and alpha if the surface has it). If `has_depth` is set, the same number
-    /// of rows of depths follows: 32-bit integers, of which the smaller one is nearer.
+    /// of rows of depths follows: 32-bit integers. A smaller depth is nearer.
     Picture,
     /// The session ends. The payload is an [`End`](crate::End) that says why.
     Ended,

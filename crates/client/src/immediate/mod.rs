@@ -233,7 +233,7 @@ impl Immediate {
         vertex
     }
 
-    /// Appends a vertex, of which every attribute is given.
+    /// Appends a vertex with values for all attributes.
     #[inline]
     pub fn append_vertex(&mut self, vertex: &Vertex) {
         let mut at = self.at.cast::<f32>();

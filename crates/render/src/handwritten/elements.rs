@@ -94,7 +94,7 @@ impl Renderer {
             .all(|span| self.is_within(span, &elements, buffer))
     }
 
-    /// The same for a draw from the renderer's own arrays, some of which lie in buffers.
+    /// The same for a draw from the renderer's own arrays. Some of the arrays lie in buffers.
     pub(super) fn may_draw_own(&mut self, sources: &[Source], span: Span) -> bool {
         let in_buffers = sources.iter().filter(|source| source.buffer != 0);
         if !self.compiles() {

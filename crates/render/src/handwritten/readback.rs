@@ -63,8 +63,7 @@ impl Renderer {
         }
     }
 
-    /// Reads parts one after the other. Each part is five numbers, of which the last four are a
-    /// rectangle.
+    /// Reads parts one after the other. Each part is five numbers; the last four are a rectangle.
     pub(crate) fn read_parts<'a>(
         &mut self,
         format: u32,

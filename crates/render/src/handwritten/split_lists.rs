@@ -2,7 +2,7 @@
 //! accumulation buffers, which the renderer implements, and on a wall also those about queries and
 //! conditional rendering, which the renderer tracks.
 //!
-//! Such a list is compiled in parts, each of which is a list in the driver. The renderer calls the
+//! Such a list is compiled in parts. Each part is a list in the driver. The renderer calls the
 //! parts one after the other, and executes the commands between them itself. The first part has the
 //! list's own name. The other parts have high names, which programs do not use.
 

@@ -1,7 +1,7 @@
 //! Buffer objects: their bindings, their contents, and how the program's bytes reach the server.
 //!
 //! The client knows the size and the mapping of every buffer, so it finds all errors of these
-//! commands itself. Therefore a large upload can be sent in pieces, of which none can fail. A
+//! commands itself. Therefore a large upload can be sent in pieces, and no piece can fail. A
 //! mapping is memory of the client, which is sent when the program says that it is done.
 
 pub mod bind;

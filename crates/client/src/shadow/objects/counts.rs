@@ -8,8 +8,8 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub struct Counts {
     active: Vec<Active>,
-    /// The queries of which each renderer has a share. The value says whether the renderers know
-    /// the sum.
+    /// The queries whose results are divided among the renderers. The value says whether the
+    /// renderers know the sum.
     shared: HashMap<u32, bool>,
 }
 
@@ -75,7 +75,7 @@ impl Counts {
         self.shared.remove(&id);
     }
 
-    /// The queries of which the renderers do not know the sum.
+    /// The queries whose sums the renderers do not know.
     pub fn unsummed(&self) -> Vec<u32> {
         let unsummed = self.shared.iter().filter(|(_, is_told)| !**is_told);
         unsummed.map(|(id, _)| *id).collect()
