@@ -244,7 +244,7 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
             bad_usage("--dump of frame %ld, but --frames stops at %ld", settings->dumps[i].frame, settings->frames);
 }
 
-/* Frames shall be drawn as fast as possible, not at the pace of a monitor. */
+/* Frames are drawn as fast as possible, not at the rate of a monitor. */
 static void disable_vsync(struct window *window)
 {
     const char *extensions = glXQueryExtensionsString(window->display, DefaultScreen(window->display));
@@ -301,7 +301,7 @@ static void close_window(struct window *window)
     XCloseDisplay(window->display);
 }
 
-/* Returns false when the user wants to leave. */
+/* Returns false when the user wants to quit. */
 static bool handle_events(struct window *window)
 {
     while (XPending(window->display)) {

@@ -1,10 +1,8 @@
-/*
- * Code that the demos share: options, a window with a GL context, the frame loop and its
+/* Code that all demos share: options, a window with a GL context, the frame loop and its
  * measurements.
  *
- * A demo fills in a `struct demo` and calls demo_main(). Frames are numbered from 1 and animation is a function of that number alone, so frame 100
- * is the same picture on every run.
- */
+ * A demo fills in a `struct demo` and calls demo_main(). Frames are numbered from 1. Animation
+ * depends only on the number of the frame, so frame 100 is the same picture in every run. */
 #ifndef DEMOS_COMMON_H
 #define DEMOS_COMMON_H
 
@@ -44,7 +42,7 @@ struct demo {
     int default_width, default_height;
     /* Called once with the context current. Returns the number of triangles that each frame draws. */
     long (*setup)(const struct options *options);
-    /* Draws frame number `frame`; the buffers are cleared and the projection is set. */
+    /* Draws frame number `frame`. The buffers are already cleared, and the projection is set. */
     void (*draw)(const struct options *options, long frame);
     void (*cleanup)(void);
 };
@@ -58,7 +56,7 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 void *allocate(size_t bytes);
 void *reallocate(void *old, size_t bytes);
 
-/* A small repeatable random number generator: uniform in [0, 1). */
+/* A small repeatable random number generator. Its numbers are uniform in [0, 1). */
 struct random {
     uint64_t state;
 };

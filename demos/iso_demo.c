@@ -1,4 +1,5 @@
-/* Ten instances of an isosurface: many independent triangles, the load of scientific visualisation. */
+/* Ten instances of an isosurface. They have many independent triangles, as is typical of scientific
+ * visualisation. */
 #include "isosurface.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@ static float colors[INSTANCES][3];
 static float axes[INSTANCES][3];
 static float speeds[INSTANCES];
 
-/* A ball of sponge: a warped periodic surface, cut by a sphere. The seed moves and warps it. */
+/* A solid ball like a sponge: a warped periodic surface, cut by a sphere. The seed moves and warps
+ * the surface. */
 static void fill(struct volume *volume, const float parameters[8])
 {
     float *out = volume->samples;
@@ -41,7 +43,8 @@ static size_t count_at(int size, const float parameters[8])
     return triangles;
 }
 
-/* The surface has about c * size^2 triangles; looks for the size that comes nearest to `wanted`. */
+/* Finds the size at which the number of triangles is nearest to `wanted`. The surface has about c *
+ * size^2 triangles. */
 static int choose_size(double wanted, const float parameters[8])
 {
     int size = 40;

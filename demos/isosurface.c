@@ -1,11 +1,13 @@
-/*
- * Marching cubes. The triangles of each of the 256 ways in which a cell's corners lie inside or outside are derived here rather than tabulated.
+/* Marching cubes. A cell has 256 cases, because each of its eight corners is inside or outside. The
+ * triangles of each case are computed here, not read from a table.
  *
- * Corner c of a cell lies at x = c & 1, y = c >> 1 & 1, z = c >> 2 & 1. On each face, walked anticlockwise as seen from outside the cell, every
- * stretch of inside corners is cut off by a line from the edge where the walk leaves the inside to the edge where it entered. Two faces share an edge
- * and walk it in opposite directions, so that each crossed edge begins one such line and ends another: the lines form loops, and a loop is a polygon
- * of the surface. The rule looks at one face only, so that neighbouring cells agree and the surface has no holes.
- */
+ * Corner c of a cell is at x = c & 1, y = c >> 1 & 1, z = c >> 2 & 1. The corners of each face are
+ * visited anticlockwise, as seen from outside the cell. A line cuts off every sequence of inside
+ * corners. The line goes from the edge at which the sequence ends to the edge at which it begins.
+ * Two faces share an edge and visit it in opposite directions, so each crossed edge begins one line
+ * and ends another. Therefore the lines form loops, and a loop is a polygon of the surface. The
+ * rule for a face uses that face only. So neighbouring cells agree, and the surface has no
+ * holes. */
 #include "isosurface.h"
 
 #define MAX_TRIANGLES 8
@@ -17,7 +19,8 @@ struct cell_case {
 
 static struct cell_case cases[256];
 
-/* Edges along axis a are numbered a * 4 + the other two coordinates. Both corners differ in one bit. */
+/* Edges along axis a are numbered a * 4 + the other two coordinates. The two corners of an edge
+ * differ in one bit. */
 static int edge_between(int corner, int other)
 {
     int low = corner & other, difference = corner ^ other;
@@ -97,7 +100,8 @@ static int inside_of(const struct volume *volume, int x, int y, int z)
     return inside;
 }
 
-/* The direction in which the samples grow, by differences to the neighbours (one-sided at the border). */
+/* The direction in which the samples increase, from the differences between neighbours (one-sided
+ * at the border). */
 static void gradient(const struct volume *volume, const int at[3], float out[3])
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -4,7 +4,8 @@
 
 #include "mesh.h"
 
-/* `size` samples along each axis, x fastest, over the cube from -1 to 1. The solid is where samples are negative. */
+/* `size` samples along each axis, with x varying fastest, over the cube from -1 to 1. The solid is
+ * where samples are negative. */
 struct volume {
     int size;
     float *samples;
@@ -13,10 +14,9 @@ struct volume {
 /* The number of independent triangles that isosurface_extract() would add. */
 size_t isosurface_count(const struct volume *volume);
 
-/*
- * Adds the surface where the volume passes through zero, as independent triangles, anticlockwise seen from outside: that of share `part` of `parts`
- * of the volume, which are slices across its last axis.
- */
+/* Adds the surface at which the samples are zero, as independent triangles, anticlockwise as seen
+ * from outside. The volume is divided into `parts` shares of slices along its last axis. Only the
+ * surface in share `part` is added. */
 void isosurface_extract(const struct volume *volume, int part, int parts, struct mesh *mesh);
 
 #endif

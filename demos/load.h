@@ -4,10 +4,9 @@
 
 #include "mesh.h"
 
-/*
- * A model as files have it: points, and triangles as triples of indices. Corner i of a triangle has the normal normals[normal_indices[i]]; a normal
- * index of NO_NORMAL asks for the average of the faces around the point.
- */
+/* A model as in a file: points, and triangles as triples of indices. Corner i of a triangle has the
+ * normal normals[normal_indices[i]]. The normal index NO_NORMAL requests the average normal of the
+ * faces around the point. */
 #define NO_NORMAL 0xFFFFFFFFu
 
 struct model {
@@ -24,10 +23,12 @@ void model_add_normal(struct model *model, const float normal[3]);
 void model_add_corner(struct model *model, uint32_t index, uint32_t normal_index);
 void model_free(struct model *model);
 
-/* A whole file in memory, with a zero byte behind its `size` bytes. Exits with a message if that fails. */
+/* Reads a whole file into memory, with a zero byte after its `size` bytes. Exits with a message if
+ * this fails. */
 char *read_whole_file(const char *file, size_t *size);
 
-/* Both exit with a message that names the file and the place in it when it cannot be read as such a model. All indices are in range. */
+/* Both functions exit with a message if the file is not such a model. The message names the file
+ * and the position in it. All indices of the model are in range. */
 void load_obj(const char *file, char *text, struct model *model);
 void load_ply(const char *file, const char *data, size_t size, struct model *model);
 

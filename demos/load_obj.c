@@ -1,4 +1,4 @@
-/* Wavefront OBJ: points, normals and polygons; everything else in the file is passed over. */
+/* Wavefront OBJ: points, normals and polygons. All other data in the file is ignored. */
 #include "load.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ static void read_floats(const struct reader *reader, const char *text, float out
     }
 }
 
-/* OBJ counts from 1, and from the latest backwards when negative. */
+/* OBJ counts from 1. Negative indices count backwards from the latest element. */
 static uint32_t resolve(const struct reader *reader, const char *what, long index, size_t count)
 {
     long found = index < 0 ? (long)count + index : index - 1;
@@ -31,7 +31,8 @@ static uint32_t resolve(const struct reader *reader, const char *what, long inde
     return (uint32_t)found;
 }
 
-/* A corner is POINT, POINT/TEXTURE, POINT//NORMAL or POINT/TEXTURE/NORMAL. Returns what follows it. */
+/* A corner is POINT, POINT/TEXTURE, POINT//NORMAL or POINT/TEXTURE/NORMAL. Returns the text after
+ * it. */
 static char *read_corner(const struct reader *reader, char *text, uint32_t corner[2])
 {
     char *end;

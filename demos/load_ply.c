@@ -1,4 +1,5 @@
-/* PLY, in text and in both binary byte orders: vertices with optional normals, and faces of any number of corners. Other data is passed over. */
+/* PLY, as text and in both binary byte orders: vertices with optional normals, and faces with any
+ * number of corners. Other data is ignored. */
 #include "load.h"
 
 #include <math.h>

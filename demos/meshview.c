@@ -1,4 +1,5 @@
-/* Shows a model from a file, or a generated one of 73,000 triangles, as independent triangles with normals. */
+/* Shows a model as independent triangles with normals. The model comes from a file, or is generated
+ * with 73,000 triangles. */
 #include "load.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@
 
 static struct mesh mesh;
 
-/* A knotted, scaly tube. The seed chooses the knot's winding and the scales. */
+/* A knotted tube with scales. The seed determines the winding of the knot and the scales. */
 static void generate(struct model *model, uint32_t seed)
 {
     struct random random;

@@ -1,4 +1,5 @@
-/* A chain of interlinked rings that turn within each other: little geometry, many frames. */
+/* A chain of interlinked rings that turn within each other. It has little geometry and many
+ * frames. */
 #include "mesh.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ static long setup(const struct options *options)
     return (long)RINGS * ACROSS * AROUND * 2;
 }
 
-/* The rings sit side by side along a circle, each turned a quarter from the last, and swing about the line through their centres. */
+/* The rings are side by side along a circle. Each is turned by a quarter from the previous one, and
+ * swings about the line through their centres. */
 static void draw(const struct options *options, long frame)
 {
     float time = (float)(frame % 36000);

@@ -1,4 +1,5 @@
-/* A cloud of translucent slices: a volume renderer whose picture is blended from back to front. */
+/* A cloud of translucent slices, as in a volume renderer. The picture is blended from back to
+ * front. */
 #include "common.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static float wrapped(float x)
     return 0.5f + 0.5f * sinf(x);
 }
 
-/* Density from 0 to 1, in the cube from -1 to 1: a ball of smoke with a denser ring. */
+/* The density from 0 to 1 in the cube from -1 to 1. It describes a ball of smoke with a denser
+ * ring. */
 static float density(float x, float y, float z, const float parameters[6])
 {
     float radius = sqrtf(x * x + y * y + z * z);
@@ -27,7 +29,8 @@ static float density(float x, float y, float z, const float parameters[6])
     return sum < 1 ? sum : 1;
 }
 
-/* Slice 0 is the nearest. Colours are premultiplied with alpha, so that slices, and pictures of several of them, blend alike. */
+/* Slice 0 is the nearest one. Colours are premultiplied with alpha. So slices and pictures of
+ * several slices blend in the same way. */
 static void fill(int slice, const float parameters[6])
 {
     static unsigned char pixels[SIZE][SIZE][4];
@@ -67,12 +70,12 @@ static long setup(const struct options *options)
     glEnable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     glDisable(GL_DEPTH_TEST);
-    /* Nothing, which is also what pictures of other parts are blended over. */
+    /* The background is transparent, as the pictures of other parts expect. */
     glClearColor(0, 0, 0, 0);
     return 2L * (last - first);
 }
 
-/* The camera swings, and slice 0 stays in front: so does part 0. */
+/* The camera swings, but slice 0 stays in front. So part 0 also stays in front. */
 static void draw(const struct options *options, long frame)
 {
     (void)options;

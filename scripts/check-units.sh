@@ -1,5 +1,6 @@
 #!/bin/bash
-# Checks that the systemd units are confined: `systemd-analyze security` gives each an exposure of at most 2.0.
+# Checks that the systemd units are confined: `systemd-analyze security` must give each unit an
+# exposure of at most 2.0.
 set -euo pipefail
 cd "$(dirname "$0")/systemd"
 if ! command -v systemd-analyze >/dev/null; then

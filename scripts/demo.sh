@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Runs iso_demo (also as two copies that make one picture) and glxgears directly and through a
-# server, on an X server without a screen, and leaves in target/demo: pictures of both, and
-# summary.txt with rates and whether the pictures are equal. It fails if one is not. Then it shows a
-# wall of four renderers in the browser, in a terminal until Enter is pressed. `make demo` builds
-# what it needs.
+# Runs iso_demo (also as two copies that make one picture) and glxgears, directly and through a
+# server, on an X server without a screen. Leaves pictures of both in target/demo, with summary.txt,
+# which contains the rates and says whether the pictures are equal. Fails if any pictures differ.
+# Then shows a wall of four renderers in the browser; in a terminal, until Enter is pressed. `make
+# demo` builds the programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/speeds.sh
 
 mgn=${MGN:-target/release/mgn}
 out=$PWD/target/demo
-# A graphics card would be compared with itself just as well; this is what every machine has.
+# Software rendering works on every machine. With a graphics card, the comparison would be the same.
 export LIBGL_ALWAYS_SOFTWARE=1
 unset WAYLAND_DISPLAY
 
 rm -rf "$out"
 mkdir -p "$out"
 
-# The direct runs need an X server; --headless gives each of ours its own.
+# The direct runs need an X server. --headless starts a separate one for each run through a server.
 Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp -noreset \
     3>"$out/.display" 2>"$out/.xvfb.log" &
 xvfb=$!
@@ -66,16 +66,17 @@ iso() {
 for mode in immediate arrays vbo static; do
     iso "iso_demo-$mode" --mode "$mode"
 done
-# The driver spends most of a frame on pixels. This is what the commands alone cost.
+# The driver spends most of a frame on pixels. This row shows the cost of the commands alone.
 iso iso_demo-commands --mode immediate --cull
 
-# Two copies, each with half of the data, become one picture: that of one copy with all of it.
+# Two copies, each with half of the data, must give the picture of one copy with all of the data.
 ours -np 2 --composite depth --save "$out/two-copies" --every 12 -- \
     target/demos/iso_demo --mode static --frames 24 --size 800x600 --part %r/%n >/dev/null
 compare "$out/iso_demo-static/frame-000024.png" "$out/two-copies/frame-000024.png"
 say "iso_demo, two copies" - - - "$pictures"
 
-# glxgears moves by the clock: its pictures are compared with one that goes by frames.
+# glxgears moves by the clock, so `mgn verify` compares its pictures with a clock that counts
+# frames.
 ours --save "$out/glxgears" --every 20 --frames 60 -- glxgears >/dev/null
 pictures=$("$mgn" verify --headless --frames 60 --every 20 -- glxgears 2>&1 | tail -n 1) || failed=1
 gears_rate() { sed -n 's/.* = \([0-9.]*\) FPS.*/\1/p' | head -n 1; }
@@ -86,7 +87,7 @@ say glxgears "${a:-0}" "${b:-0}" "$(ratio "${b:-0}" "${a:-0}")" \
 
 echo "$(ratio "${b:-0}" "${a:-0}") glxgears" >>"$ratios"
 
-# address_of_wall: waits until the wall is up, and prints where a browser finds it.
+# address_of_wall: waits until the wall is shown, and prints its address for the browser.
 address_of_wall() {
     local address
     for _ in $(seq 200); do
@@ -97,7 +98,7 @@ address_of_wall() {
     done
     return 1
 }
-# answers ADDRESS: whether the page is served.
+# answers ADDRESS: whether the page can be loaded.
 answers() {
     local host=${1#http://} line
     host=${host%%/*}

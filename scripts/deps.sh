@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
+# Installs, through apt-get, the packages that `make` needs and this machine lacks. Says which
+# packages it installs and why.
 #
 # usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|site|sbom|deb|conformance
 #
-# Programs that exist already are left alone, no matter where they come from. Exits with 1 and one
-# clear message where something is missing that cannot be installed.
+# Does not touch programs that exist already, no matter where they come from. If a missing package
+# cannot be installed, prints one clear message and exits with 1.
 set -euo pipefail
 
 goal=${1:-}
@@ -16,14 +17,14 @@ build | demo | test | python | aarch64 | apps | bench | fuzz | lint | site | sbo
     ;;
 esac
 
-# The oldest Rust that builds this; Debian 13 has it.
+# The oldest Rust that builds this project. Debian 13 has it.
 rust_wanted=1.85
 
 packages=()
 needs=()
 extras=()
 
-# want PACKAGE WHY CHECK...: notes PACKAGE as missing if the check fails.
+# want PACKAGE WHY CHECK...: records PACKAGE as missing if the check fails.
 want() {
     local package=$1 why=$2
     shift 2
@@ -33,15 +34,15 @@ want() {
     fi
 }
 
-# like PACKAGE WHY CHECK...: as want, for what `make` goes on without.
+# like PACKAGE WHY CHECK...: as want, for packages that `make` can do without.
 like() {
     local package=$1
     shift 2
     "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
-# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is useless,
-# and brings hundreds of packages.
+# like_paraview WHY: as like, for the release of ParaView whose IceT is in the comparison. Another
+# release is useless, and installs hundreds of packages.
 like_paraview() {
     case $(candidate paraview-dev) in
     5.11.*) like paraview-dev "$1" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h ;;
@@ -52,13 +53,13 @@ have() { command -v "$1"; }
 have_for_root() { PATH=$PATH:/sbin:/usr/sbin command -v "$1"; }
 header() { have gcc && echo "#include <$1>" | gcc -E -x c - -o /dev/null; }
 library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1 "; }
-# Mesa's drivers are one library since 24.2 and a file each before.
+# Mesa's drivers are one library since 24.2. Before, each driver was a file.
 mesa_driver() { compgen -G '/usr/lib/*/dri/swrast_dri.so' || compgen -G '/usr/lib/*/libgallium-*.so' || compgen -G '/usr/lib*/dri/swrast_dri.so'; }
 pip() { python3 -m pip --version; }
 
 rust_version() { cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
 at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
-# candidate PACKAGE: the version that would be installed; nothing where none is known.
+# candidate PACKAGE: the version that would be installed. Empty if none is known.
 candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p' || true; }
 packaged_rust() { candidate cargo | sed -n 's/^\([0-9]*\.[0-9]*\).*/\1/p'; }
 
@@ -76,7 +77,7 @@ as_root() {
     fi
 }
 
-# sudo may ask at the terminal; apt-get asks nothing.
+# sudo may ask for a password at the terminal; apt-get asks no questions.
 apt() { as_root sh -c 'DEBIAN_FRONTEND=noninteractive exec apt-get -qq -y "$@" </dev/null' apt "$@"; }
 
 can_install() {
@@ -104,7 +105,7 @@ case $goal in demo | test | apps | bench | fuzz | conformance)
     want mesa-utils "glxgears" have glxgears
     ;;
 esac
-# The system's own Python: another one does not see its packages.
+# The system's Python. Another Python does not find the packages of the system.
 module() { /usr/bin/python3 -c "import $1"; }
 if [ "$goal" = apps ] || [ "$goal" = bench ]; then
     program=want
@@ -165,7 +166,7 @@ if [ "$goal" = test ]; then
     like libmpich-dev "messages of MPICH, to compare with" test -e /usr/include/*/mpich/mpi.h
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
     like_paraview "composites with IceT, to compare with"
-    # It conflicts with Debian's VTK for Python, which stays where it is.
+    # python3-paraview conflicts with Debian's VTK for Python, which is kept if it is installed.
     case $(candidate python3-paraview) in
     5.11.*) module vtkmodules 2>/dev/null || like python3-paraview "draws by ParaView" module paraview ;;
     esac
@@ -189,7 +190,7 @@ if [ "$goal" = deb ]; then
     want dpkg-dev "makes Debian packages" have dpkg-shlibdeps
 fi
 if ! rust_is_there; then
-    # The package's version is known only after an update where the lists are empty.
+    # If the lists are empty, the package's version is known only after an update.
     if [ -z "$(packaged_rust)" ] && can_install; then
         apt update || true
     fi
@@ -208,7 +209,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     fi
     echo "Installing: apt-get install ${packages[*]}" >&2
     if ! apt install --no-install-recommends "${packages[@]}"; then
-        # The lists may be empty or old.
+        # The lists may be empty or outdated.
         apt update || true
         if ! apt install --no-install-recommends "${packages[@]}"; then
             echo "apt-get could not install ${packages[*]}; see its message above. Is there a network?" >&2
@@ -218,7 +219,7 @@ if [ ${#packages[@]} -gt 0 ]; then
     hash -r
 fi
 
-# All in one call, which is faster; one by one if one is not available.
+# One call for all packages is faster. If one is not available, they are installed one by one.
 if [ ${#extras[@]} -gt 0 ]; then
     install_extras() { can_install && apt install --no-install-recommends "$@"; }
     install_extras "${extras[@]}" || for extra in "${extras[@]}"; do
@@ -226,12 +227,12 @@ if [ ${#extras[@]} -gt 0 ]; then
     done
 fi
 
-# sshd for the tests of `--ssh`. To install its package would start a server, so it is unpacked,
-# together with the packages that it needs and this machine lacks.
+# sshd for the tests of `--ssh`. Installing its package would start a server. So it is only
+# unpacked, together with the packages that it needs and this machine lacks.
 sshd=$(cd "$(dirname "$0")/.." && pwd)/target/sshd
 has_sshd() { have_for_root sshd || [ -x /usr/local/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
 download_sshd() {
-    # Without locks, because nothing is installed and root is not required.
+    # This takes no locks, because it installs nothing and does not require root.
     apt-get -qq -y -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Dir::Cache::Archives="$sshd.new/packages" \
         --no-install-recommends --download-only install openssh-server </dev/null
 }
@@ -268,8 +269,8 @@ if [ "$goal" = aarch64 ]; then
     rustup --quiet target add aarch64-unknown-linux-gnu
 fi
 
-# Clippy and rustfmt of the same Rust as cargo; cargo-deny and cargo-cyclonedx from crates.io, in
-# versions that Rust 1.85 builds.
+# Clippy and rustfmt come with the same Rust as cargo. cargo-deny and cargo-cyclonedx come from
+# crates.io, in versions that Rust 1.85 can build.
 if [ "$goal" = lint ]; then
     if ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
         if have rustup >/dev/null; then
@@ -293,7 +294,8 @@ if [ "$goal" = site ] && ! have mdbook >/dev/null; then
     cargo install --quiet --locked mdbook@0.4.52 --no-default-features --features search
 fi
 
-# From PyPI, as its VTK differs from Debian's. The gallery does without it where there is no network.
+# pyvista comes from PyPI, because it needs another VTK than Debian's. Without a network, the
+# gallery leaves it out.
 pyvista=0.49.1
 venv=$(dirname "$0")/../target/gallery-python
 if [ "$goal" = apps ] && ! "$venv/bin/python" -c 'import pyvista' 2>/dev/null; then

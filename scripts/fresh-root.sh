@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# Runs the README's commands in fresh, minimal Debian roots, as a new user would, and removes the
-# roots again.
+# Runs the README's commands in fresh, minimal Debian roots, like a new user, and then removes the
+# roots.
 #
 # usage: scripts/fresh-root.sh [--suite NAME] [--keep] [GOAL...]
 #
 #   demo        `make demo`, as root
-#   machine     `make test-machine` in the root of `demo`: what depends most on this suite's Mesa
+#   machine     `make test-machine` in the root of `demo`: the tests that depend most on Mesa
 #   test        `make test`, as root, in the root of `demo`
-#   user        `make demo`, as an ordinary user who may use sudo; takes over what `demo` has built
+#   user        `make demo`, as an ordinary user with sudo; reuses the build of `demo`
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
 #               the packages and draws glxgears into a picture
 #
-# With PROFILE=dev, programs are built as the tests use them, which takes half the time: `test` builds
-# them anyway.
+# With PROFILE=dev, programs are built with the profile that the tests use. This takes half the
+# time, because `test` builds them anyway.
 #
-# Without goals: demo, test, user, packages. --suite is a release of Debian (trixie unless given),
-# --keep leaves the roots and says where they are.
+# The default goals are: demo, test, user, packages. --suite names a release of Debian (default:
+# trixie). --keep keeps the roots and prints their paths.
 #
-# A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
-# as they lie in the working tree. It has the network of this machine, its Debian mirror, apt's
-# settings for proxies and expired package lists, its proxy variables and its extra certificates
-# (/usr/local/share/ca-certificates), and mounts, processes and shared memory of its own. Downloads
-# are kept in target/fresh-root for the next time.
+# A root contains debootstrap's minbase variant, `make`, and the source tree: the tracked files of
+# the working tree, with their changes. It uses the network of this machine, its Debian mirror,
+# apt's settings for proxies and expired package lists, its proxy variables and its extra
+# certificates (/usr/local/share/ca-certificates). It has its own mounts, processes and shared
+# memory. Downloads are kept in target/fresh-root for later runs.
 #
-# Exits with 0 if all goals passed, 1 if one failed, and 77 where no root can be made.
+# Exits with 0 if all goals passed, with 1 if a goal failed, and with 77 if no root can be made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -71,9 +71,9 @@ finish() {
     fi
 }
 trap finish EXIT
-# As debootstrap does.
+# debootstrap makes device files as well.
 mknod "$roots/device" c 1 3 2>/dev/null || cannot "this system allows no device files in $roots"
-# The first process of a root's namespace; with it end all others there.
+# The first process of a root's namespace. When it ends, all other processes there end.
 first=
 trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; exit 130' INT TERM
 
@@ -90,7 +90,7 @@ mirror() {
 base() {
     if [ ! -d "$roots/base" ]; then
         echo "fresh-root: debootstrap $suite" >&2
-        # An older debootstrap has no script for this suite; that of unstable works.
+        # An older debootstrap has no script for this suite. The script of unstable works.
         local scripts=/usr/share/debootstrap/scripts script=()
         [ -e "$scripts/$suite" ] || script=("$scripts/sid")
         if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" "${script[@]}" >"$roots/debootstrap.log" 2>&1; then
@@ -101,14 +101,14 @@ base() {
     fi
 }
 
-# new NAME: a root that has the base, the source tree in /manganese and nothing else.
+# new NAME: a root with the base and the source tree in /manganese, and no other files.
 new() {
     base
     cp -a "$roots/base" "$roots/$1"
     cp -L /etc/resolv.conf "$roots/$1/etc/resolv.conf" 2>/dev/null || true
     mkdir -p "$roots/$1/usr/local/share/ca-certificates" "$roots/$1/manganese"
     cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
-    # The lists of a frozen mirror have expired: the root accepts them if this machine does.
+    # The package lists of a frozen mirror have expired. The root accepts them if this machine does.
     apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
     apt-config dump | grep -E '^Acquire::https?::Proxy(::[^ ]*)? ' >"$roots/$1/etc/apt/apt.conf.d/proxy" || true
     # A new root has no CA certificates, and needs them to download packages from an https mirror.
@@ -119,9 +119,10 @@ new() {
     git ls-files -z | tar --null --create --files-from=- --owner=0 --group=0 | tar --extract --directory="$roots/$1/manganese"
 }
 
-# inside NAME COMMAND: runs a line of shell in the root, in namespaces of its own. Nothing is built
-# twice there, so builds are not incremental. Nobody debugs there, so they have no debug information.
-# Programs are optimised as a user's are, unless PROFILE names another profile (see the Makefile).
+# inside NAME COMMAND: runs a line of shell in the root, in separate namespaces. Builds are not
+# incremental, because each program is built only once, and have no debug information, because no
+# debugger is used. Programs are optimised as for a user, unless PROFILE names another profile (see
+# the Makefile).
 inside() {
     local root=$roots/$1 command=$2 passed=("${profile[@]}") name
     for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
@@ -164,8 +165,9 @@ inside() {
     return $status
 }
 
-# What is the same for all goals, so that none builds again what another has built: with PROFILE=dev,
-# also the linker that `make test` prefers (links_slowly in xtask/src/testing.rs).
+# Settings that are the same for all goals, so that no goal rebuilds what another goal has built.
+# With PROFILE=dev, they include the linker that `make test` prefers (links_slowly in
+# xtask/src/testing.rs).
 tools=make
 profile=()
 untaken=(--exclude=manganese/target/demo)
@@ -180,12 +182,12 @@ quiet_apt='DEBIAN_FRONTEND=noninteractive apt-get -qq -y'
 
 failed=()
 table=""
-# goal NAME COMMAND...: runs the command, and notes how it went and how long it took.
+# goal NAME COMMAND...: runs the command, and records its result and its duration.
 goal() {
     local name=$1 started=$SECONDS how=passed
     shift
     echo "== fresh $suite: $name"
-    # `set -e` does not apply in a function whose status is tested, so each step below is joined by
+    # `set -e` does not apply in a function whose status is tested. So the steps below are joined by
     # && or ||.
     "$@" || { how=FAILED; failed+=("$name"); }
     table+=$(printf '\n  %-10s %-7s %5d s' "$name" $how $((SECONDS - started)))
@@ -203,8 +205,8 @@ demo() { built && inside built 'make demo'; }
 
 machine() { built && inside built 'make test-machine'; }
 
-# With the sshd that `make test` unpacks. The conformance programs take the three ways that differ
-# most: the other three would add five minutes.
+# The sshd is the one that `make test` unpacks. The conformance programs take the three ways that
+# differ most: the other three would add five minutes.
 tests() { built && inside built 'MGN_NEED_SSHD=1 MGN_WAYS=shm,wall-uneven,stages-wall-tcp make test'; }
 
 user() {
@@ -212,18 +214,18 @@ user() {
     inside user "$quiet_apt update && $quiet_apt install --no-install-recommends $tools sudo >/dev/null
         useradd --create-home --shell /bin/bash newcomer
         echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer" || return
-    # The files that `demo` has built are up to date here as well, because all times are kept.
+    # The files that `demo` has built stay up to date, because the copy keeps their times.
     if [ $has_built = yes ]; then
         tar --create --directory="$roots/built" "${untaken[@]}" manganese |
             tar --extract --directory="$roots/user" || return
     fi
-    # Where Cargo keeps its downloads and how it builds is the same for both, or it would build all
-    # again.
+    # Cargo's folder for downloads and its settings for builds are the same as for `demo`.
+    # Otherwise, Cargo would build everything again.
     inside user "chown -R newcomer: /manganese /cargo
         su - newcomer --whitelist-environment=CARGO_HOME,CARGO_INCREMENTAL,CARGO_PROFILE_DEV_DEBUG,PROFILE,RUSTFLAGS -c 'cd /manganese && make demo'"
 }
 
-# Defines `stripped FILE...`, which fails if one of these has debug symbols.
+# Defines `stripped FILE...`, which fails if one of the files has debug symbols.
 stripped='stripped() {
     for file; do
         sections=$(readelf --sections "$file") || exit 1
@@ -246,7 +248,7 @@ packages() {
         mgn run --headless --save /pictures --frames 10 -- glxgears >/dev/null
         test -s /pictures/frame-000010.png" || return
     echo "packages: from nothing to a picture of glxgears in $((SECONDS - started)) s"
-    # A program of a user's against the library, then everything is removed again.
+    # A user's program is built with the library. Then everything is removed again.
     inside bare "$stripped
         $quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
         stripped /usr/bin/mgn /usr/lib/manganese/libmgn_client.so \$(dpkg -L manganese libmanganese0 | grep -E '\.so(\.|$)')

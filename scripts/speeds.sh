@@ -1,6 +1,6 @@
 # The part of `make demo` about speed; scripts/demo.sh sources this file.
 
-# why NAME: what makes a row as fast or slow as it is.
+# why NAME: the reason why a row is fast or slow.
 why() {
     case $1 in
     iso_demo-immediate) echo "glBegin and glEnd become arrays before they reach the driver" ;;
@@ -11,8 +11,9 @@ why() {
     esac
 }
 
-# speeds: reads rows, each a ratio to the local driver's speed and a name, and prints the best one and
-# the worst, whether they are above 1 or below. Rows without a ratio do not count.
+# speeds: reads rows, each of which contains a ratio to the local driver's speed and a name. Prints
+# the best row and the worst row, whether their ratios are above or below 1. Rows without a ratio do
+# not count.
 speeds() {
     local rows best worst
     rows=$(grep '^[0-9]' | sort -n) || true

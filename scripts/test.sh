@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# What `make test` runs once everything it needs is there. The comparison with direct rendering is
-# one of the workspace's tests (tests/harness). Pages are looked at in Chromium where it is
-# installed, and other hosts are reached where there is an sshd, which scripts/deps.sh unpacks; with
-# MGN_NEED_CHROMIUM and MGN_NEED_SSHD in the environment their absence is a failure.
+# The checks of `make test`, which first installs and builds everything they need. The comparison
+# with direct rendering is one of the workspace's tests (tests/harness). Pages are viewed in
+# Chromium if it is installed, and other hosts are reached if there is an sshd, which
+# scripts/deps.sh unpacks. With MGN_NEED_CHROMIUM and MGN_NEED_SSHD in the environment, a missing
+# program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests interrupt programs (SIGINT). A program that a shell starts in the background would ignore
-# that.
+# Tests interrupt programs with SIGINT. Programs that a shell starts in the background would ignore
+# it, and so would the tests.
 env --default-signal=INT cargo xtask test
-# Formatting what is generated is part of generating it.
+# The check needs rustfmt, because the generated code is formatted.
 if command -v rustfmt >/dev/null; then
     cargo xtask generate --check
 else

@@ -1,4 +1,4 @@
-/* The accumulation buffer, where there is a config that has one. */
+/* The accumulation buffer, if there is a config that has one. */
 #include "conform.h"
 
 static void scene(int index)
@@ -75,7 +75,8 @@ static void draw_operations(void)
     errors("operation");
 }
 
-/* A ramp of every byte in every channel, through every operation with values that overflow, masks and buffers. */
+/* A ramp of every byte in every channel, through every operation, with values that overflow, and
+ * with masks and several buffers. */
 static void ramp(void)
 {
     static GLubyte row[256 * 4];
@@ -208,7 +209,8 @@ static void nowhere(void)
     with_accumulation(draw_nowhere);
 }
 
-/* In display lists, which call each other, are compiled again and executed meanwhile. */
+/* Operations in display lists that call each other, are recompiled, and are executed during
+ * compilation. */
 static void draw_lists(void)
 {
     GLuint lists = glGenLists(6);
@@ -256,7 +258,7 @@ static void draw_lists(void)
     glEndList();
     glCallList(lists + 4);
     picture("from_list");
-    /* Another list of the name. */
+    /* Another list with the same name. */
     glNewList(lists, GL_COMPILE);
     glColor3f(1, 1, 0);
     square(0.6f);

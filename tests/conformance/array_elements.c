@@ -1,4 +1,5 @@
-/* glArrayElement: primitives that restart, every type that an array may have, and arrays that lie in several places. */
+/* glArrayElement: primitives that restart, every type of array, and arrays in memory and in
+ * buffers. */
 #include "conform.h"
 
 #define COUNT 24
@@ -43,7 +44,8 @@ static void in_cells(int restart)
     }
 }
 
-/* The vertices lie in the program's memory (0), all in buffers (1), or the colours in a buffer (2). */
+/* The vertices are in the program's memory (0), all in buffers (1), or only the colours are in a
+ * buffer (2). */
 static void place_arrays(int where)
 {
     fill();
@@ -81,13 +83,14 @@ static void restart_in_both(void)
     restarts(2, -1);
 }
 
-/* A number that is an element's too. */
+/* The restart index is also the number of an element. */
 static void restart_of_an_element(void)
 {
     restarts(0, RESTART);
 }
 
-/* OpenGL's own switch is the same; the one with fixed numbers is not for glArrayElement. */
+/* OpenGL's own switch has the same effect. The switch with fixed indices does not apply to
+ * glArrayElement. */
 static void other_switches(void)
 {
     if (!need_version(3, 1))
@@ -136,7 +139,8 @@ static void restart_in_a_list(void)
     strip(GL_TRIANGLE_STRIP, RESTART);
 }
 
-/* The current value of generic attribute 3 after an element of each type. */
+/* Memory for the elements of each type. Each test logs the current value of generic attribute 3
+ * after an element. */
 static GLubyte memory[64];
 
 static void log_generic(const char *what)
@@ -225,7 +229,7 @@ static void integers(void)
     }
 }
 
-/* Integers as attributes of vertices, the position among them. */
+/* Integers as attributes of vertices, including the position. */
 static void drawn_integers(void)
 {
     if (!need_version(3, 0))
@@ -254,7 +258,8 @@ static void drawn_integers(void)
     errors("integers");
 }
 
-/* Indexed draws of vertices that lie in buffers, compiled into a list. The indices are the program's own, or in a buffer. */
+/* Indexed draws of vertices in buffers, compiled into a list. The indices are in the program's
+ * memory or in a buffer. */
 static void listed_draws(void)
 {
     static const GLenum types[] = {GL_UNSIGNED_BYTE, GL_UNSIGNED_SHORT, GL_UNSIGNED_INT};

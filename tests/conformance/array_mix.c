@@ -1,4 +1,5 @@
-/* Arrays in memory beside arrays in buffers, current values beside arrays, and state that changes between draws. */
+/* Arrays in memory together with arrays in buffers, current values together with arrays, and state
+ * that changes between draws. */
 #include "conform.h"
 
 struct point {
@@ -26,7 +27,7 @@ static void use(const struct point *base)
     glEnableClientState(GL_COLOR_ARRAY);
 }
 
-/* The memory is read at the draw, so that it may change right after. */
+/* The memory is read at the draw, so the program may change it right after. */
 static void memory_changes(void)
 {
     struct point points[24];
@@ -76,7 +77,7 @@ static void half_and_half(void)
     errors("half and half");
 }
 
-/* Immediate mode between array draws, with arrays left enabled; and lists that draw arrays. */
+/* Immediate mode between draws from arrays that stay enabled, and lists that draw arrays. */
 static void with_immediate(void)
 {
     struct point points[144];

@@ -1,4 +1,5 @@
-/* glEnable and glDisable of vertex arrays, which Mesa takes like glEnableClientState, and which display lists hold. */
+/* glEnable and glDisable of vertex arrays. Mesa treats them like glEnableClientState, and display
+ * lists record them. */
 #include "conform.h"
 
 static const GLfloat places[4][2] = {{-0.9f, -0.9f}, {0.9f, -0.9f}, {0.9f, 0.9f}, {-0.9f, 0.9f}};
@@ -59,7 +60,8 @@ static void outside_of_lists(void)
     log_switches();
 }
 
-/* The coordinates of the client's active unit, not the server's. */
+/* The switch applies to the texture coordinates of the client's active unit, not of the
+ * server's. */
 static void units(void)
 {
     if (!need_version(1, 3))
@@ -90,7 +92,7 @@ static void lit(void)
     glNormal3f(0, 0, 1);
 }
 
-/* Materials that follow an array: the array was switched by glEnable, as some programs do. */
+/* Materials that follow a colour array. The array is switched by glEnable, as some programs do. */
 static void materials(void)
 {
     lit();
@@ -110,7 +112,7 @@ static void materials(void)
     errors("materials");
 }
 
-/* A list's switches take effect when it is called, also by other lists. */
+/* The switches of a list take effect when the list is called, also by other lists. */
 static void by_lists(void)
 {
     point();

@@ -1,7 +1,7 @@
 /* Client vertex arrays of all types, sizes and strides, and glInterleavedArrays. */
 #include "conform.h"
 
-/* Writes `value` as a component of `type`; normalised types scale by their largest value. */
+/* Writes `value` as a component of `type`. Normalised types scale it by their largest value. */
 static size_t put(unsigned char *at, GLenum type, double value, bool normalized)
 {
     switch (type) {
@@ -16,7 +16,7 @@ static size_t put(unsigned char *at, GLenum type, double value, bool normalized)
     }
 }
 
-/* `count` elements of `size` components, `stride` bytes apart (0: tightly). */
+/* Builds `count` elements of `size` components, `stride` bytes apart (0: without gaps). */
 static unsigned char *build(GLenum type, int size, int stride, int count, bool normalized, double (*value)(int element, int component))
 {
     unsigned char *data = calloc((size_t)count + 1, (size_t)(stride ? stride : size * 8)), *at = data;
@@ -30,7 +30,7 @@ static unsigned char *build(GLenum type, int size, int stride, int count, bool n
     return data;
 }
 
-/* Four corners of squares, in pixels; z = 0, w = 1. */
+/* The four corners of squares in pixels, with z = 0 and w = 1. */
 static double corner(int element, int component)
 {
     int right = element % 4 == 1 || element % 4 == 2, top = element % 4 >= 2;

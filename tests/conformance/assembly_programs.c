@@ -207,7 +207,7 @@ static void mistakes(void)
     errors("target");
     glBindProgramARB(GL_TEXTURE_2D, 0);
     errors("bind to an invalid target");
-    /* A program that did not compile cannot be drawn with. */
+    /* A program that did not compile cannot be used for drawing. */
     glBindProgramARB(GL_VERTEX_PROGRAM_ARB, 777);
     string(GL_VERTEX_PROGRAM_ARB, "!!ARBvp1.0\nnonsense;\nEND\n");
     glBegin(GL_TRIANGLES);
@@ -422,7 +422,7 @@ static void shadow(void)
     errors("shadow");
 }
 
-/* Long enough for several messages. */
+/* The program is long enough for several messages. */
 static void long_program(void)
 {
     if (!start())

@@ -54,7 +54,7 @@ static void define(int kind)
         glAlphaFragmentOp2ATI(GL_ADD_ATI, GL_REG_0_ATI, GL_NONE, GL_CON_0_ATI, GL_NONE, GL_NONE, GL_REG_1_ATI, GL_NONE, GL_NEGATE_BIT_ATI);
         break;
     default:
-        /* Two passes: what the first computes is where the second looks. */
+        /* Two passes: the first pass computes the coordinates for the second pass. */
         glColorFragmentOp2ATI(GL_ADD_ATI, GL_REG_0_ATI, GL_NONE, GL_NONE, GL_REG_0_ATI, GL_NONE, GL_NONE, GL_CON_0_ATI, GL_NONE, GL_NONE);
         glSampleMapATI(GL_REG_1_ATI, GL_REG_0_ATI, GL_SWIZZLE_STR_ATI);
         glPassTexCoordATI(GL_REG_2_ATI, GL_TEXTURE0, GL_SWIZZLE_STR_ATI);
@@ -85,7 +85,7 @@ static void shaders(void)
     errors("shaders");
 }
 
-/* A constant of the shader's own goes before the context's. */
+/* A constant of the shader overrides the constant of the context. */
 static void local_constants(void)
 {
     if (!start())

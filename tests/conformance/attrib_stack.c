@@ -269,7 +269,7 @@ static void client(void)
     errors("client attributes");
 }
 
-/* The window's read buffer is restored although a framebuffer object is drawn to. */
+/* The window's read buffer is restored, even while a framebuffer object is bound for drawing. */
 static void read_while_drawing_elsewhere(void)
 {
     static const float red[] = {1, 0, 0, 1}, green[] = {0, 1, 0, 1};

@@ -1,7 +1,9 @@
-/* Every type and size in which positions, colours, normals and the other attributes of fixed function can be given. */
+/* Every type and size of the commands for positions, colours, normals and the other fixed-function
+ * attributes. */
 #include "conform.h"
 
-/* A diamond of four vertices around (x, y) in pixels, each given by another variant of glVertex. */
+/* A diamond of four vertices around (x, y) in pixels. Each vertex uses another variant of
+ * glVertex. */
 static int place;
 
 static void next_place(float *x, float *y)
@@ -58,7 +60,7 @@ static void vertices(void)
     DIAMOND(glVertex4dv, GLdouble, VECTOR4(GLdouble));
 }
 
-/* Sizes change within one run: the missing coordinates are 0, 0 and 1. */
+/* Sizes change within one run. The missing coordinates are 0, 0 and 1. */
 static void mixed_sizes(void)
 {
     glPointSize(4);

@@ -1,4 +1,5 @@
-/* Commands that are not allowed between glBegin and glEnd: their errors, that they do nothing, and that the run goes on. */
+/* Commands that are not allowed between glBegin and glEnd. They raise errors and have no effect,
+ * and the run continues. */
 #include "conform.h"
 
 /* Draws a triangle with `illegal` called after its second vertex, and logs the error. */
@@ -100,7 +101,7 @@ static void object_commands(void)
     INTS(GL_ACTIVE_TEXTURE, 1);
 }
 
-/* Gets answer nothing inside; what they should fill stays as it was. */
+/* Inside a run, gets return nothing and leave the program's memory unchanged. */
 static void get_commands(void)
 {
     GLint value = 77;

@@ -1,4 +1,5 @@
-/* Storage that stays, and mappings that stay while the server draws from it and writes to it. */
+/* Immutable storage, and persistent mappings while the server draws from the buffer and writes to
+ * it. */
 #include "conform.h"
 #include <unistd.h>
 
@@ -121,7 +122,7 @@ static void storage(void)
     }
 }
 
-/* Vertices that are rewritten between draws, without a fence where they do not overlap. */
+/* Vertices are rewritten between draws, without a fence if they do not overlap. */
 static void draws(GLbitfield access)
 {
     if (!need_extension("GL_ARB_buffer_storage"))
@@ -178,7 +179,8 @@ static void explicit_flushes(void)
     draws(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
 }
 
-/* Commands that write to a buffer while it is mapped to stay are seen in the mapping, once they were waited for. */
+/* Commands write to a buffer during a persistent mapping. The mapping shows the results after the
+ * program has waited for them. */
 static void written_by_the_server(void)
 {
     if (!need_extension("GL_ARB_buffer_storage"))
@@ -216,7 +218,7 @@ static void written_by_the_server(void)
     note_bytes("back", back, 16);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     errors("end");
-    /* A picture from the buffer that is mapped. */
+    /* A picture is drawn from the mapped buffer. */
     GLint buffer;
     glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -263,7 +265,7 @@ static void read_into(void)
     errors("deleted while mapped");
 }
 
-/* Values that are written again after the server changed them. */
+/* The program rewrites values that the server has changed. */
 static void written_again(void)
 {
     no_picture();

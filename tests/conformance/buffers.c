@@ -198,7 +198,7 @@ static void copying(void)
     }
 }
 
-/* A buffer larger than any message, filled, changed, mapped and read back. */
+/* A buffer that is larger than any message is filled, changed, mapped and read back. */
 static void large(void)
 {
     enum { size = 3 << 20 };
@@ -222,7 +222,7 @@ static void large(void)
     errors("large");
 }
 
-/* Draws before a buffer changed show its old contents. */
+/* Draws that were issued before a buffer changed show its old contents. */
 static void order(void)
 {
     GLfloat points[8];

@@ -1,4 +1,5 @@
-/* Frames that ask for errors after every command, as many engines' debug builds do. tests/harness counts what they wait for. */
+/* Frames that check for errors after every command, as debug builds of many engines do.
+ * tests/harness counts the waits. */
 #include "conform.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 
 static const GLfloat corners[4][2] = {{-0.8f, -0.8f}, {0.8f, -0.8f}, {0.8f, 0.8f}, {-0.8f, 0.8f}};
 
-/* A picture drawn into a texture by a program, put into the window by another, with fixed function over it. */
+/* A program draws a picture into a texture, another program draws the texture into the window, and
+ * fixed function draws over it. */
 static void frames(int count)
 {
     static const char vertex[] = "#version 150\nin vec2 place; uniform float turn; out vec2 at;\n"
@@ -95,7 +97,8 @@ static void many(void)
     frames(50);
 }
 
-/* Commands that can only fail for reasons that are known before they are sent: new objects in each frame, and current attributes. */
+/* Commands whose errors are all known before they are sent: new objects in each frame, and current
+ * attributes. */
 static void changes(int count)
 {
     unsigned char squares[32 * 32 * 4];
@@ -138,7 +141,7 @@ static void many_changes(void)
     changes(50);
 }
 
-/* Lists of state and draws, as games of the time call hundreds of them. */
+/* Lists of state and draws. Old games call hundreds of them. */
 static void listed(int count)
 {
     GLuint list = glGenLists(2);
@@ -176,7 +179,8 @@ static void many_lists(void)
     listed(50);
 }
 
-/* Commands that succeed again if they have succeeded before in the same circumstances, and what can only fail for a reason that the client sees. */
+/* Commands that succeed again if they have succeeded in the same circumstances, and commands that
+ * fail only for reasons that the client can see. */
 static void repeats(int count)
 {
     static const char vertex[] = "#version 150\nin vec2 place; void main() { gl_Position = vec4(place, 0, 1); }";
@@ -234,7 +238,8 @@ static void many_repeats(void)
     repeats(50);
 }
 
-/* Small regions, one after the other, as programs read that look what is drawn where. */
+/* Reads small regions one after the other, like programs that find out what is drawn at a
+ * position. */
 static void reads(int count)
 {
     GLubyte pixels[64 * 64 * 4];
@@ -260,7 +265,8 @@ static void many_reads(void)
     reads(500);
 }
 
-/* While the query is open, no server takes a lost renderer's place. It is open as long as a file that the environment names exists. */
+/* While the query is open, no server takes a lost renderer's place. The query is open as long as
+ * the file exists that the environment names. */
 static void counted(void)
 {
     const char *file = getenv("CONFORM_COUNTS_WHILE");
@@ -276,7 +282,7 @@ static void counted(void)
     glDeleteQueries(1, &query);
 }
 
-/* Asks again and again whether there is a result, and for as long as there is a file that the environment names. */
+/* Polls for a result as long as the file exists that the environment names. */
 static void polled(void)
 {
     const char *file = getenv("CONFORM_COUNTS_WHILE");

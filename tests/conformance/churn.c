@@ -1,8 +1,7 @@
-/*
- * Makes and deletes objects of every kind, again and again: memory must not grow. CHURN is the number of creations and deletions; after the first tenth
- * and at the end the process's size is told on the standard error stream, and then the program waits for a line on its standard input, so that a test
- * can look at the server, too.
- */
+/* Makes and deletes objects of every kind repeatedly. Memory must not grow. CHURN is the number of
+ * creations and deletions. After the first tenth and at the end, the program prints the size of its
+ * process on standard error. Then it waits for a line on standard input, so that a test can look at
+ * the server, too. */
 #include "conform.h"
 
 #define FEW 2000

@@ -1,4 +1,5 @@
-/* Indices from the program's memory, without an element buffer: a core profile refuses them by the letter, and drivers draw. */
+/* Indices from the program's memory, without an element buffer. The specification of the core
+ * profile forbids them, but drivers draw. */
 #include "conform.h"
 
 static const GLfloat places[][2] = {{-0.9f, -0.9f}, {-0.2f, -0.9f}, {-0.9f, -0.2f}, {-0.2f, -0.2f}, {0.2f, 0.2f}, {0.9f, 0.2f}, {0.2f, 0.9f}, {0.9f, 0.9f}};
@@ -48,7 +49,7 @@ static void drawn(void)
     errors("several");
 }
 
-/* An element buffer that goes leaves pointers into memory, and one that comes makes them offsets again. */
+/* Without an element buffer, indices are pointers into memory. With one, they are offsets. */
 static void with_and_without(void)
 {
     scenery();

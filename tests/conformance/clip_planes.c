@@ -1,4 +1,4 @@
-/* Clip planes of the program's own, and clipping by the view volume. */
+/* The program's own clip planes, and clipping by the view volume. */
 #include "conform.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Rendering that depends on the result of a query, in all modes, and mistakes. */
+/* Rendering that depends on the result of a query, in all modes, and errors. */
 #include "conform.h"
 
 static GLuint queries[6];
 
-/* A query of samples that finds something or nothing. */
+/* A query of samples with or without visible samples. */
 static void ask(GLuint query, GLenum target, bool visible)
 {
     glBeginQuery(target, query);
@@ -24,7 +24,7 @@ static void modes(void)
     static const GLenum all[] = {GL_QUERY_WAIT,          GL_QUERY_NO_WAIT,          GL_QUERY_BY_REGION_WAIT,          GL_QUERY_BY_REGION_NO_WAIT,
                                  GL_QUERY_WAIT_INVERTED, GL_QUERY_NO_WAIT_INVERTED, GL_QUERY_BY_REGION_WAIT_INVERTED, GL_QUERY_BY_REGION_NO_WAIT_INVERTED};
     bool inverted = has_extension("GL_ARB_conditional_render_inverted");
-    /* Names that are not the driver's, if it can be helped. */
+    /* If possible, these names differ from the names of the driver. */
     glGenQueries(6, queries);
     glDeleteQueries(2, queries);
     glBeginQuery(GL_SAMPLES_PASSED, 700);
@@ -48,7 +48,7 @@ static void modes(void)
         }
         errors("mode");
     }
-    /* Conditional rendering leaves out clears and blits, but no uploads. */
+    /* Conditional rendering applies to clears and blits, but not to uploads. */
     cell(0, 0, 1, 1);
     glBeginConditionalRender(queries[3], GL_QUERY_WAIT);
     glClearColor(1, 1, 1, 1);

@@ -180,7 +180,8 @@ void note_ints(const char *what, const int *values, int count)
     fputc('\n', log_file);
 }
 
-/* Values that a command leaves alone show as the marks that stood there before. */
+/* Marks that are in the values before a command. They show which values the command has not
+ * changed. */
 #define MARK 77777
 
 void get_integers(const char *name, GLenum pname, int count)
@@ -330,7 +331,8 @@ static void write_picture(const char *suffix, int width, int height, const unsig
     free(alpha);
 }
 
-/* Pack state, pixel transfer and bindings are put aside and back, so that a picture can be taken in the middle of a scene. */
+/* Saves and restores the pack state, pixel transfer and bindings, so that a picture can be taken in
+ * the middle of a scene. */
 static void part(const char *suffix, GLenum buffer, int x, int y, int width, int height)
 {
     static const GLenum pack[] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS, GL_PACK_SWAP_BYTES};

@@ -1,4 +1,5 @@
-/* Contexts without errors, without a flush at their end, robust ones and those that can be lost; and commands for which there is no memory. */
+/* Contexts without errors, contexts without a flush on release, robust contexts, and contexts that
+ * can be lost; and commands for which there is not enough memory. */
 #include "conform.h"
 #include "egl.h"
 #include <time.h>
@@ -72,7 +73,8 @@ static void glx(void)
             show_kind();
         stop(context);
     }
-    /* A frame drawn in a context that is not flushed is there when it is current again. */
+    /* A frame that was drawn in a context without a flush is complete when the context is current
+     * again. */
     GLXContext context = start((const int[]){0x2097, 0, None}, "no flush");
     if (context) {
         glClearColor(0, 0, 1, 1);
@@ -167,7 +169,7 @@ static void too_large(void)
     stop(context);
 }
 
-/* Until the error; gives how many there are without it. */
+/* Makes textures until there is an error. Returns the number of textures without an error. */
 static int textures_until_full(int most)
 {
     for (int i = 0; i < most; i++) {
@@ -199,7 +201,8 @@ static int buffers_until_full(GLuint *buffers, int most)
     return most;
 }
 
-/* A test that sets CONFORM_FULL gives the renderer less memory than the 3 GB that this wants. */
+/* A test that sets CONFORM_FULL gives the renderer less memory than the 3 GB that this scene
+ * requests. */
 static void full(void)
 {
     if (!getenv("CONFORM_FULL")) {
@@ -228,7 +231,8 @@ static void full(void)
     stop(context);
 }
 
-/* A shader that loops forever; where the renderer ends long loops, there are more of them than can be counted. */
+/* A shader with an endless loop. Some renderers end long loops, so there are more of them than can
+ * be counted. */
 static void loop_for_ever(void)
 {
     GLuint program = STAGES(.compute = "#version 430\n"
@@ -237,14 +241,14 @@ static void loop_for_ever(void)
                                        "uniform uint step;\n"
                                        "void main() { for (uint i = 1u; i != 0u; i += step) atomicAdd(sum, i); }\n");
     glUseProgram(program);
-    /* Odd numbers only, never 0. */
+    /* The counter has only odd values, so it is never 0. */
     glUniform1ui(glGetUniformLocation(program, "step"), 2);
     GLuint buffer = make_buffer(GL_SHADER_STORAGE_BUFFER, 4, NULL);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
     glDispatchCompute(65535, 65535, 1);
 }
 
-/* A context whose renderer is lost: nothing blocks, and there is nothing to wait for. */
+/* A context whose renderer is lost: no call blocks, and waits end at once. */
 static void after_loss(GLuint query, GLsync sync, GLuint buffer)
 {
     glClear(GL_COLOR_BUFFER_BIT);
@@ -273,8 +277,8 @@ static void after_loss(GLuint query, GLsync sync, GLuint buffer)
     note("a new object: %d", glCreateShader(GL_VERTEX_SHADER) != 0);
 }
 
-/* A test that sets CONFORM_LOST ends the renderer while this waits for it: by force, or because of what it draws ("loops"). A context is told of
- * it unless it is "ordinary". */
+/* A test that sets CONFORM_LOST ends the renderer while this scene waits: by force, or because of
+ * the scene's drawing ("loops"). The context is notified of the loss unless it is "ordinary". */
 static void lost(void)
 {
     no_picture();
@@ -313,7 +317,7 @@ static void lost(void)
     after_loss(query, sync, buffer);
 }
 
-/* Versions before there were profiles, and what they give without asking for one. */
+/* Versions without profiles, and the versions that programs get if they request no profile. */
 static void egl_versions(void)
 {
     static const EGLint versions[][2] = {{1, 0}, {1, 5}, {2, 1}, {3, 0}, {3, 1}, {3, 2}, {3, 3}, {4, 5}};
@@ -360,7 +364,7 @@ static void egl_versions(void)
     eglDestroySurface(egl, surface);
 }
 
-/* Contexts of one kind share with contexts of another, or do not. */
+/* Whether contexts of one kind share objects with contexts of another kind. */
 static void sharing(void)
 {
     static const struct {

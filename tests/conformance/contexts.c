@@ -1,10 +1,12 @@
-/* Several contexts in one program: shared objects, state of their own, and contexts that go away. */
+/* Several contexts in one program: shared objects, separate state, and contexts that are
+ * destroyed. */
 #include "conform.h"
 
 static struct window window;
 static GLXContext contexts[3];
 
-/* Opens a window and `count` contexts that share with the first one, or not. */
+/* Opens a window, and makes `count` contexts. If `sharing`, they share objects with the first
+ * one. */
 static void start(int count, bool sharing)
 {
     if (!display)
@@ -118,7 +120,7 @@ static void no_sharing(void)
     end(2);
 }
 
-/* Objects that are deleted in one context live on where they are bound. */
+/* An object that is deleted in one context remains where another context has bound it. */
 static void deleting(void)
 {
     GLuint name;

@@ -1,4 +1,5 @@
-/* Arrays of the core profile that are enabled and lie nowhere, and those that get their buffer by a binding point. */
+/* Arrays of the core profile that are enabled without a buffer, and arrays that get their buffer
+ * from a binding point. */
 #include "conform.h"
 
 static const GLfloat corners[4][3] = {{-0.9f, 0.9f, 0}, {0.9f, 0.8f, 0}, {-0.8f, -0.9f, 0}, {0.9f, -0.9f, 0}};
@@ -38,7 +39,7 @@ static void draw_all(void)
     errors("glMultiDrawArrays");
 }
 
-/* An enabled attribute that was never given anything. */
+/* An attribute that is enabled and was never given an array. */
 static void never_given(void)
 {
     start();
@@ -56,7 +57,7 @@ static void without_buffer(void)
     draw_all();
 }
 
-/* It had a buffer before. */
+/* The array had a buffer before. */
 static void no_longer(void)
 {
     start();

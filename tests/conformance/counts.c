@@ -1,4 +1,5 @@
-/* Queries count each pixel once if several renderers draw, wherever it lies and whatever it is drawn to. */
+/* Queries count each pixel once if several renderers draw, wherever the pixel is, and whatever is
+ * drawn to. */
 #include "conform.h"
 
 static GLuint query;
@@ -10,7 +11,8 @@ static GLuint result_of(GLuint name)
     return result;
 }
 
-/* Pixels are units, and whatever needed all of the window lies frames back. */
+/* Sets up one unit per pixel, and ends frames until earlier commands that needed the whole window
+ * are no longer relevant. */
 static void afresh(void)
 {
     pixel_projection();
@@ -19,7 +21,7 @@ static void afresh(void)
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
 }
 
-/* In pixels, from the lower left corner. */
+/* Draws a rectangle. The coordinates are pixels from the lower left corner. */
 static void box(int left, int bottom, int right, int top)
 {
     glRecti(left, bottom, right, top);
@@ -53,7 +55,7 @@ static void samples(void)
         }
     }
     errors("boxes");
-    /* Some of it is hidden, by depth and by scissor boxes, and some drawn twice. */
+    /* Depth and scissor boxes hide some pixels, and some pixels are drawn twice. */
     glClear(GL_DEPTH_BUFFER_BIT);
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LEQUAL);
@@ -110,7 +112,7 @@ static void framebuffers(void)
     begin(GL_SAMPLES_PASSED);
     box(0, 0, 100, 100);
     end(GL_SAMPLES_PASSED, "an object");
-    /* One query for both, in many pieces. */
+    /* One query counts in both framebuffers, in many pieces. */
     for (int pieces = 1; pieces <= 200; pieces *= 14) {
         begin(GL_SAMPLES_PASSED);
         for (int i = 0; i < pieces; i++) {
@@ -137,7 +139,7 @@ static void framebuffers(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     box(300, 300, 310, 310);
     end(GL_ANY_SAMPLES_PASSED, "any of both");
-    /* Begun again, and deleted while it counts. */
+    /* The query is begun again, and deleted while it counts. */
     begin(GL_SAMPLES_PASSED);
     box(120, 0, 130, 10);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
@@ -165,7 +167,7 @@ static void framebuffers(void)
     errors("framebuffers");
 }
 
-/* Something is found in one corner only: everyone must draw. */
+/* The query finds samples in one corner only, but all renderers must draw. */
 static void conditions(void)
 {
     static const int corners[][2] = {{0, 0}, {250, 0}, {0, 250}, {250, 250}, {300, 300}};
@@ -192,7 +194,8 @@ static void conditions(void)
             glEndConditionalRender();
         }
     }
-    /* Hidden pixels, while the window is copied, which is not hidden. */
+    /* Conditional rendering may skip the draw, but not the copy of the window. Then a query counts
+     * pixels that depth hides. */
     glClear(GL_DEPTH_BUFFER_BIT);
     glEnable(GL_DEPTH_TEST);
     box(100, 0, 160, 8);
@@ -222,7 +225,7 @@ static void conditions(void)
     errors("no mode");
 }
 
-/* Each renderer's buffer has the sum: pixels are drawn from it on all of them. */
+/* The buffer of each renderer contains the sum. All renderers draw pixels from it. */
 static void buffers(void)
 {
     GLuint buffer, words[12];
@@ -244,7 +247,7 @@ static void buffers(void)
     glGetQueryObjecti64v(query, GL_QUERY_RESULT, (GLint64 *)16);
     glGetQueryObjectiv(query, GL_QUERY_RESULT, (GLint *)46);
     errors("beyond the end");
-    /* The count of each one alone, and the count so far. */
+    /* The count of a separate query, and the count so far. */
     GLuint alone;
     glGenQueries(1, &alone);
     glBeginQuery(GL_PRIMITIVES_GENERATED, alone);
@@ -267,7 +270,7 @@ static void buffers(void)
         errors("no buffer");
         glGetQueryBufferObjectiv(query, buffer, GL_SAMPLES, 0);
         errors("no result");
-        /* Storage that the program may not write to. */
+        /* The program may not write to this storage. */
         GLuint fixed;
         glCreateBuffers(1, &fixed);
         glNamedBufferStorage(fixed, 8, NULL, 0);
@@ -286,7 +289,7 @@ static void buffers(void)
     errors("buffers");
 }
 
-/* Everybody counts all primitives, however few touch his tile. */
+/* Each renderer counts all primitives, even if few of them touch its tile. */
 static void primitives(void)
 {
     static const GLenum targets[] = {GL_PRIMITIVES_GENERATED, GL_VERTICES_SUBMITTED, GL_PRIMITIVES_SUBMITTED, GL_FRAGMENT_SHADER_INVOCATIONS};
@@ -321,7 +324,7 @@ static void primitives(void)
     errors("primitives");
 }
 
-/* Something needs the whole window while a query counts, and frames end. */
+/* While a query counts, some commands need the whole window, and frames end. */
 static void between(void)
 {
     GLuint texture;
@@ -342,7 +345,7 @@ static void between(void)
     errors("between");
 }
 
-/* Conditional rendering by queries that were counted in tiles begins and ends in lists. */
+/* Lists begin and end conditional rendering by queries that were counted in tiles. */
 static void listed_conditions(void)
 {
     static const int corners[][2] = {{0, 0}, {250, 0}, {0, 250}, {250, 250}, {300, 300}};
@@ -360,7 +363,8 @@ static void listed_conditions(void)
     glEndConditionalRender();
     glEndList();
     for (int c = 0; c < 5; c++) {
-        /* Ended by a list, begun by one, both, by lists of a list, and while it is compiled. */
+        /* Conditional rendering is ended by a list, begun by a list, both, by lists that a list
+         * calls, and during compilation. */
         color_of(c);
         glBeginConditionalRender(queries[c], GL_QUERY_WAIT);
         box(8, 10 + 8 * c, 120, 16 + 8 * c);
@@ -400,7 +404,7 @@ static void listed_conditions(void)
         glCallList(lists);
         errors("ended twice");
     }
-    /* Begun again, now with nothing to find. */
+    /* The query is begun again, now without any samples. */
     glBeginQuery(GL_SAMPLES_PASSED, queries[0]);
     glEndQuery(GL_SAMPLES_PASSED);
     glNewList(lists + 4, GL_COMPILE);
@@ -413,7 +417,7 @@ static void listed_conditions(void)
     errors("listed conditions");
 }
 
-/* Queries that lists end or begin, and others that count at the same time. */
+/* Lists end or begin queries while other queries count. */
 static void listed_queries(void)
 {
     GLuint lists = glGenLists(4), inner;
@@ -469,7 +473,8 @@ static void listed_queries(void)
     errors("listed queries");
 }
 
-/* A query of one context counts on while another one draws to the same window, compiles lists and ends frames. */
+/* A query in one context continues to count while another context draws to the same window,
+ * compiles lists and ends frames. */
 static void contexts(void)
 {
     GLXContext own = glXGetCurrentContext(), others = glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, own, True);

@@ -1,4 +1,4 @@
-/* glXCreateContextAttribsARB: versions, profiles, flags, and what it refuses. */
+/* glXCreateContextAttribsARB: versions, profiles, flags, and requests that it refuses. */
 #include "conform.h"
 
 static struct window window;
@@ -22,7 +22,7 @@ static bool has_glx_extension(const char *name)
     return false;
 }
 
-/* Draws a triangle by shaders of this version, which all profiles from 2.0 on can. */
+/* Draws a triangle with shaders of this version. All profiles from 2.0 on can do this. */
 static void triangle(const char *version, const char *in, const char *fragment)
 {
     static const GLfloat corners[] = {-0.8f, -0.8f, 0.8f, -0.8f, 0, 0.8f};
@@ -47,7 +47,7 @@ static void triangle(const char *version, const char *in, const char *fragment)
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-/* Tries to make a context; draws and takes a picture if there is one. */
+/* Tries to make a context. If this succeeds, draws and takes a picture. */
 static void attempt(const char *name, const int *attributes, const char *version, const char *in, const char *fragment)
 {
     GLXContext context = create_context(window.config, NULL, attributes);

@@ -1,4 +1,5 @@
-/* Messages of GL_KHR_debug: a callback and the log, filters, and the errors of commands. Their texts and numbers are the implementation's. */
+/* Messages of GL_KHR_debug: a callback and the log, filters, and the errors of commands. The texts
+ * and numbers of messages depend on the implementation. */
 #include "conform.h"
 #include <time.h>
 
@@ -71,7 +72,7 @@ static void log_message(const char *how, GLenum source, GLenum type, GLuint id, 
             note("another number for errors");
         error_id = id;
     }
-    /* The thread that waits for it may write to the log then. */
+    /* After this, the waiting thread may write to the log. */
     __atomic_fetch_add(&told, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -82,7 +83,7 @@ static void callback(GLenum source, GLenum type, GLuint id, GLenum severity, GLs
         note("another user pointer");
 }
 
-/* The command's messages are there before it returns. */
+/* The messages of a command arrive before the command returns. */
 #define CALL(call)                                                                                                                                    \
     do {                                                                                                                                              \
         told = 0;                                                                                                                                     \
@@ -188,7 +189,7 @@ static void without_debug_context(void)
     stop(context);
 }
 
-/* Without synchronous output a message may come later; but it comes, and in order. */
+/* Without synchronous output, messages may arrive later, but they arrive in order. */
 static void out_of_step(void)
 {
     GLXContext context = start(GLX_CONTEXT_DEBUG_BIT_ARB);
@@ -223,7 +224,7 @@ static void wait_for(int count)
     note("messages while the program waited: %d of %d", told, count);
 }
 
-/* A program may wait for messages in a way that OpenGL sees nothing of. */
+/* A program may wait for messages without any call of OpenGL. */
 static void while_waiting(void)
 {
     GLXContext context = start(GLX_CONTEXT_DEBUG_BIT_ARB);
@@ -237,7 +238,7 @@ static void while_waiting(void)
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 1, GL_DEBUG_SEVERITY_HIGH, -1, "first");
     glVertexPointer(7, GL_FLOAT, 0, NULL);
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 2, GL_DEBUG_SEVERITY_HIGH, -1, "second");
-    /* A command that succeeds does not hide one that has failed before. */
+    /* A later command that succeeds does not hide the error of an earlier one. */
     glMatrixMode(GL_PROJECTION);
     glLoadIdentity();
     glColor3f(1, 0, 0);
@@ -248,7 +249,7 @@ static void while_waiting(void)
     glEnable(GL_BLEND);
     glEnd();
     wait_for(5);
-    /* Most of a primitive is on its way, and its end is not. */
+    /* Most of a primitive has been sent, but its end has not. */
     glEnable(0x1234);
     glBegin(GL_LINE_STRIP);
     for (int i = 0; i < 100000; i++)
@@ -257,7 +258,7 @@ static void while_waiting(void)
     glEnd();
     wait_for(6);
     errors("waited");
-    /* A list that begins a primitive and does not end it. */
+    /* A list begins a primitive and does not end it. */
     GLuint list = glGenLists(1);
     glNewList(list, GL_COMPILE);
     glBegin(GL_POINTS);
@@ -269,7 +270,7 @@ static void while_waiting(void)
     glEnd();
     wait_for(7);
     errors("a list");
-    /* There is no callback any more. */
+    /* The callback has been removed. */
     glDebugMessageCallback(NULL, NULL);
     glEnable(0x1234);
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);

@@ -1,4 +1,5 @@
-/* Windows and pixmaps of every depth and kind of visual that the X server has: what is read, and what X has of it afterwards. */
+/* Windows and pixmaps of every depth and kind of visual of the X server. The scenes check what
+ * OpenGL reads, and what X reads afterwards. */
 #include "conform.h"
 #include "egl.h"
 
@@ -19,7 +20,7 @@ static int value_of(GLXFBConfig config, int attribute)
     return value;
 }
 
-/* Half of it is transparent. */
+/* Draws a picture, half of which is transparent. */
 static void draw(int number)
 {
     glClearColor(0.2f, 0.4f, 0.6f, 0.25f);
@@ -43,7 +44,7 @@ static void note_read(int width, int height)
     errors("read");
 }
 
-/* X's pixels, with all bits that a pixel holds beside its colour. */
+/* Logs X's pixels with all their bits, including those that are not colour. */
 static void note_drawable(const char *what, Drawable drawable, int width, int height)
 {
     static uint32_t pixels[SIZE * SIZE];
@@ -60,7 +61,7 @@ static void note_drawable(const char *what, Drawable drawable, int width, int he
     XDestroyImage(image);
 }
 
-/* Configs that differ in what their windows are like. */
+/* The properties by which the windows of configs differ. */
 struct look {
     int depth, class, red, alpha, depth_bits, double_buffered;
 };
@@ -79,7 +80,8 @@ static struct look look_of(GLXFBConfig config)
     return look;
 }
 
-/* The first config of each look, without samples: at most `most` of them. Those of 16 bits with alpha are left out (see glx_configs). */
+/* The first config of each look without samples, `most` of them at most. Configs of 16 bits with
+ * alpha are left out (see glx_configs). */
 static int each_look(int drawable_bit, GLXFBConfig *found, int most)
 {
     int count = 0, kept = 0;
@@ -132,7 +134,7 @@ static void windows(void)
         } else
             glFinish();
         note_drawable("shown", window.id, 120, 90);
-        /* X draws beside what GL has drawn. */
+        /* X draws beside the drawing of GL. */
         GC gc = XCreateGC(display, window.id, 0, NULL);
         XSetForeground(display, gc, 0x40123456);
         XFillRectangle(display, window.id, gc, 0, 0, 30, 20);
@@ -151,7 +153,7 @@ static void windows(void)
     }
 }
 
-/* A window of 32 bits inside one of 24, and the other way round. */
+/* A window of 32 bits inside a window of 24 bits, and the reverse. */
 static void nested(void)
 {
     GLXFBConfig configs[64], of[2] = {NULL, NULL};
@@ -190,7 +192,7 @@ static void nested(void)
     }
 }
 
-/* Every context with every window, of its look or not. */
+/* Every context with every window, with the same look or another. */
 static void mixed(void)
 {
     GLXFBConfig configs[64];
@@ -221,7 +223,8 @@ static void mixed(void)
     }
 }
 
-/* Every config takes pixmaps of every depth, and is drawn with to those of its own. */
+/* Pixmaps of every depth are made with every config. The config draws to pixmaps of its own
+ * depth. */
 static void pixmaps(void)
 {
     static const int depths[] = {24, 32, 16, 8, 1};
@@ -265,7 +268,7 @@ static void pixmaps(void)
     }
 }
 
-/* EGL's windows, by the visuals of its configs. */
+/* EGL windows with the visuals of the EGL configs. */
 static void egl_windows(void)
 {
     VisualID seen[64];

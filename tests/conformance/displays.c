@@ -1,4 +1,5 @@
-/* Several connections to one X server in one process: windows of one and contexts of another, in turns, in threads, and closed one by one. */
+/* Several connections to one X server in one process. Windows of one connection are used with
+ * contexts of another, in turn and in threads, and connections are closed one by one. */
 #include "conform.h"
 
 #include <pthread.h>
@@ -9,7 +10,8 @@ static Display *displays[COUNT];
 static struct window windows[COUNT]; /* each opened by its display */
 static GLXContext contexts[COUNT];
 
-/* Configs belong to a connection: the same one by its number. */
+/* Configs belong to a connection. This is the same config of another connection, found by its
+ * number. */
 static GLXFBConfig config_on(Display *on, GLXFBConfig config)
 {
     int id = 0, count = 0;
@@ -60,7 +62,7 @@ static void draw(int number)
     square(0.6f);
 }
 
-/* X's picture of a window, which any connection can read by the window's number. */
+/* Logs X's picture of a window. Any connection can read it by the window's number. */
 static void note_window(const char *what, Display *on, Window window)
 {
     XSync(on, False);
@@ -116,7 +118,7 @@ static void windows_of_others(void)
         glXWaitGL();
         note_window("shown", display, windows[i].id);
     }
-    /* Two connections, two contexts, one window. */
+    /* Two connections and two contexts share one window. */
     for (int i = 0; i < 2 * COUNT; i++) {
         glXMakeCurrent(displays[i % COUNT], windows[0].id, contexts[i % COUNT]);
         draw(i);
@@ -128,7 +130,7 @@ static void windows_of_others(void)
     end();
 }
 
-/* Connections end and others begin, while contexts of the rest draw. */
+/* Connections are closed and opened while contexts of other connections draw. */
 static void closed(void)
 {
     start();
@@ -176,7 +178,7 @@ struct worker {
     unsigned char pixels[SIZE * SIZE * 4];
 };
 
-/* Every thread uses every connection in turn, with contexts and windows that are its own. */
+/* Every thread uses every connection in turn, with its own contexts and windows. */
 static void *use_each(void *argument)
 {
     struct worker *worker = argument;

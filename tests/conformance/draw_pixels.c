@@ -1,4 +1,4 @@
-/* glDrawPixels in all formats and types, zoomed, clipped and under unpack parameters. */
+/* glDrawPixels in all formats and types, zoomed, clipped, and with unpack parameters. */
 #include "conform.h"
 
 static unsigned char memory[1 << 16];
@@ -154,7 +154,8 @@ static void depth_and_stencil(void)
     errors("depth and stencil");
 }
 
-/* Indices become colours by the maps. (Indices of type GL_BITMAP would too, but Mesa draws random bits for them.) */
+/* Maps convert indices to colours. Indices of type GL_BITMAP are left out, because Mesa draws
+ * random bits for them. */
 static void indices(void)
 {
     static const GLenum types[] = {GL_UNSIGNED_BYTE, GL_BYTE, GL_UNSIGNED_SHORT, GL_SHORT, GL_UNSIGNED_INT, GL_INT, GL_FLOAT};
@@ -173,7 +174,7 @@ static void indices(void)
         glPixelTransferi(GL_INDEX_SHIFT, i % 3 - 1);
         glPixelTransferi(GL_INDEX_OFFSET, i);
         glRasterPos2i(4 + 62 * (i % 4), 10 + 120 * (i / 4));
-        /* Mesa takes rows of indices to follow each other without padding, so they must not have any. */
+        /* Mesa assumes that rows of indices have no padding, so they must not have any. */
         glDrawPixels(52, 100, GL_COLOR_INDEX, types[i], memory);
     }
     errors("indices");

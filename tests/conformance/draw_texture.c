@@ -1,4 +1,5 @@
-/* GL_OES_draw_texture where window coordinates matter: rectangles that lie in several tiles of a wall, and framebuffer objects, which are in no tile. */
+/* GL_OES_draw_texture in cases where window coordinates matter: rectangles in several tiles of a
+ * wall, and framebuffer objects, which are in no tile. */
 #include "es1.h"
 
 #include <EGL/egl.h>
@@ -64,7 +65,7 @@ static void across_tiles(void)
     glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_CROP_RECT_OES, part);
     glColor4f(0, 1, 0.5f, 1);
     es1DrawTexiOES(64, 64, 0, 128, 128);
-    /* No viewport and no matrix moves it. */
+    /* The viewport and the matrices do not move it. */
     glViewport(130, 130, 20, 20);
     glTranslatef(0.5f, 0.5f, 0);
     es1DrawTexiOES(128, 120, 0, 32, 16);

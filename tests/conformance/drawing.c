@@ -119,7 +119,7 @@ GLuint make_buffer(GLenum target, GLsizeiptr size, const void *data)
     return buffer;
 }
 
-/* By a mapping, which OpenGL ES has too. */
+/* Reads through a mapping, because OpenGL ES also has mappings. */
 static void read_buffer(GLenum target, void *to, int words)
 {
     GLsizeiptr size = (GLsizeiptr)words * 4;

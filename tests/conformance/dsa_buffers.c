@@ -58,7 +58,7 @@ static void contents(void)
     glNamedBufferSubData(made[0], 0, 16, data);
     glNamedBufferSubData(made[0], 16, 16, data);
     bytes_of("again", made[0], 32);
-    /* Bindings are as they were, and what is bound is the same object. */
+    /* The bindings are unchanged, and the bound object is the same. */
     glBindBuffer(GL_COPY_WRITE_BUFFER, made[1]);
     glBindBuffer(GL_ARRAY_BUFFER, made[2]);
     glNamedBufferData(made[2], 8, data, GL_STATIC_DRAW);
@@ -272,7 +272,8 @@ static void between(void)
     bytes_of("unchanged", buffer, 16);
 }
 
-/* Draws from buffers use the bytes that were written to them by name, also if the client has a copy of the indices. */
+/* Draws use the bytes that were written to buffers by name, even if the client has a copy of the
+ * indices. */
 static void drawn(void)
 {
     if (!need_extension("GL_ARB_direct_state_access"))

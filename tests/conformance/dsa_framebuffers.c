@@ -101,7 +101,7 @@ static void drawn(void)
     errors("invalidated");
 }
 
-/* The default framebuffer's name is 0, also while another is bound. */
+/* The name of the default framebuffer is 0, even while another framebuffer is bound. */
 static void default_framebuffer(void)
 {
     no_picture();

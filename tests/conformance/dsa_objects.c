@@ -1,4 +1,5 @@
-/* GL_ARB_direct_state_access: objects that exist as soon as they are named; feedback, queries, samplers and units. */
+/* GL_ARB_direct_state_access: objects that exist as soon as they have names; feedback, queries,
+ * samplers and units. */
 #include "conform.h"
 
 static bool start(void)
@@ -42,7 +43,7 @@ static void created(void)
     BOUND(GL_PROGRAM_PIPELINE_BINDING, n[0]);
     glBindProgramPipeline(0);
     errors("bound");
-    /* Names that were generated stay free of what is created. */
+    /* Objects that are created do not get names that were generated before. */
     GLuint generated[2], made[2];
     glGenTextures(2, generated);
     glCreateTextures(GL_TEXTURE_2D, 2, made);
@@ -236,7 +237,7 @@ static void written(void)
     glCreateQueries(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, 1, &query);
     glNamedBufferData(buffers[0], 64, fed, GL_STATIC_DRAW);
     glNamedBufferData(buffers[1], 64, fed, GL_STATIC_DRAW);
-    /* The client may know what it has written. */
+    /* The client may still have the bytes that it wrote. */
     GLfloat *mapped = glMapNamedBuffer(buffers[0], GL_READ_WRITE);
     if (mapped)
         mapped[0] = 9;

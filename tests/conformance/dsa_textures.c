@@ -88,7 +88,7 @@ static void images(void)
     glPixelStorei(GL_PACK_ALIGNMENT, 8);
     for (int i = 0; i < 7; i++)
         whole("laid out", t[i], 0, GL_RGB, GL_UNSIGNED_BYTE, sizeof back);
-    /* A size that is one byte too small, and one that suffices. */
+    /* First a size that is one byte too small, then a size that suffices. */
     glPixelStorei(GL_PACK_IMAGE_HEIGHT, 0);
     static const int rows[] = {2, 9, 0, 4, 0, 0, 7};
     for (int i = 0; i < 7; i++)
@@ -276,7 +276,7 @@ static void parameters(void)
     glGetTextureParameterIuiv(texture, GL_TEXTURE_BORDER_COLOR, wide);
     note("border %u %u", wide[0], wide[3]);
     errors("set");
-    /* The same by binding, before and after. */
+    /* The same parameters by binding, before and after. */
     glBindTexture(GL_TEXTURE_2D, texture);
     GLint filter = -7;
     glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, &filter);

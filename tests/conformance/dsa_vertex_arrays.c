@@ -103,7 +103,7 @@ static void drawn(void)
     glDisableVertexArrayAttrib(array, 5);
     cell(1, 0, 2, 2);
     glDrawElements(GL_TRIANGLES, 6, GL_UNSIGNED_SHORT, NULL);
-    /* Many buffers at once, and one tint for each instance. */
+    /* Many buffers are set at once, with one tint per instance. */
     const GLuint many[] = {buffers[2], buffers[0]};
     const GLintptr offsets[] = {4, 0};
     const GLsizei strides[] = {4, sizeof(struct corner)};
@@ -135,7 +135,7 @@ static void drawn(void)
     errors("deleted");
 }
 
-/* In the compatibility profile, 0 is the default one's name. */
+/* In the compatibility profile, 0 is the name of the default vertex array. */
 static void default_array(void)
 {
     if (!start())

@@ -5,7 +5,7 @@
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 
-/* Initialises the display; logs "skip" and returns EGL_NO_DISPLAY when the platform is not there. */
+/* Initialises the display. Logs "skip" and returns EGL_NO_DISPLAY if the platform is missing. */
 EGLDisplay open_surfaceless(void);
 EGLDisplay open_egl_on_x11(void); /* opens `display` of conform.h too */
 /* An RGBA8 config with depth and stencil for this kind of surface and API, or NULL. */

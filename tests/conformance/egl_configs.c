@@ -1,4 +1,5 @@
-/* Every EGL config with all that is said of it, what choosing makes of them, and what displays say of themselves. */
+/* Every EGL config with all its attributes, the configs that eglChooseConfig selects, and the
+ * properties of displays. */
 #include "conform.h"
 #include "egl.h"
 
@@ -110,7 +111,8 @@ static void choose(EGLDisplay egl)
         for (; requests[i][length] != EGL_NONE; length += 2)
             says_which |= requests[i][length] == EGL_RENDERABLE_TYPE;
         memcpy(request, requests[i], sizeof requests[i]);
-        /* Without a renderable type, a program would ask for OpenGL ES 1, which is another matter. */
+        /* Without a renderable type, the request would mean OpenGL ES 1, which is not tested
+         * here. */
         if (!says_which)
             memcpy(request + length, (const EGLint[]){EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_NONE}, 3 * sizeof *request);
         bool chosen = eglChooseConfig(egl, request, found, 400, &count);

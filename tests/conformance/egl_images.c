@@ -1,4 +1,4 @@
-/* EGL images: textures and renderbuffers that several contexts have in common. */
+/* EGL images: textures and renderbuffers that several contexts share. */
 #include "conform.h"
 #include "egl.h"
 
@@ -78,7 +78,7 @@ static GLuint texture_with(int width, int height, int seed)
 
 static const char plain_vertex[] = "attribute vec2 p; varying vec2 t; void main() { gl_Position = vec4(p, 0.0, 1.0); t = p * 0.5 + 0.5; }";
 
-/* A square drawn with a program, as read. */
+/* Draws a square with a program, and logs the pixels. */
 static void show_with(const char *what, const char *vertex, const char *fragment)
 {
     static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1, 1, 1};
@@ -97,7 +97,7 @@ static void show_with(const char *what, const char *vertex, const char *fragment
     errors(what);
 }
 
-/* The bound texture, as drawn. */
+/* Draws the bound texture, and logs the pixels. */
 static void show(const char *what)
 {
     show_with(what, plain_vertex, "precision mediump float; uniform sampler2D s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t); }");
@@ -145,7 +145,7 @@ static void textures(void)
     end();
 }
 
-/* Drawing to a renderbuffer that is a texture elsewhere. */
+/* Draws to a renderbuffer that is a texture in another context. */
 static void renderbuffers(void)
 {
     if (!start())
@@ -262,7 +262,8 @@ static void integer_of(const char *what, GLenum target, GLenum pname)
     errors(what);
 }
 
-/* A texture that has the image as immutable storage: its properties, its restrictions, and that both see what either writes. */
+/* A texture that uses the image as immutable storage: its properties and restrictions. Writes to
+ * either are visible in both. */
 static void storage_in(bool reads_textures)
 {
     static const GLint no_attributes[] = {GL_NONE}, odd_attributes[] = {0x7777, 1, GL_NONE};
@@ -375,7 +376,8 @@ static void storage_compat(void)
         storage_in(true);
 }
 
-/* External textures: everything that the extension says of them, up to drawing. Leaves one of `image` bound. */
+/* External textures: all rules of the extension, including drawing. Leaves a texture of `image`
+ * bound. */
 static EGLImage external(void)
 {
     GLint value = -7;
@@ -500,7 +502,7 @@ static void external_es3(void)
     end();
 }
 
-/* Without shaders it is a target like others. */
+/* Without shaders, the external target behaves like other targets. */
 static void external_es1(void)
 {
     static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1, 1, 1}, places[] = {0, 0, 1, 0, 0, 1, 1, 1};

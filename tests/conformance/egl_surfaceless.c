@@ -1,4 +1,5 @@
-/* EGL without a window system: pbuffers and no surface at all, for OpenGL ES and for desktop OpenGL. */
+/* EGL without a window system: pbuffers, and contexts without a surface, for OpenGL ES and for
+ * desktop OpenGL. */
 #include "conform.h"
 #include "egl.h"
 
@@ -194,7 +195,7 @@ static void core_profile(void)
     end();
 }
 
-/* No surface: only framebuffer objects can be drawn to. */
+/* Without a surface, only framebuffer objects can be drawn to. */
 static void no_surface(void)
 {
     if (!start(EGL_OPENGL_ES_API, EGL_OPENGL_ES2_BIT, (const EGLint[]){EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE}))

@@ -1,4 +1,4 @@
-/* EGL surfaces, contexts and syncs: what is said of them, and what is refused. */
+/* EGL surfaces, contexts and syncs: their attributes, and calls that are refused. */
 #include "conform.h"
 #include "egl.h"
 
@@ -51,7 +51,7 @@ static void describe(const char *what, EGLSurface surface)
     }
     EGLint format = 0;
     eglQuerySurface(egl, surface, EGL_TEXTURE_FORMAT, &format);
-    /* Mesa 22 ends the program when there is no texture to bind it to. */
+    /* Mesa 22 crashes if there is no texture to bind the surface to. */
     if (format != EGL_NO_TEXTURE)
         return;
     did = (long)(eglBindTexImage(egl, surface, EGL_BACK_BUFFER));
@@ -178,7 +178,7 @@ static void srgb_window(void)
     end();
 }
 
-/* EGL_EXT_buffer_age, of what is not current. */
+/* EGL_EXT_buffer_age for surfaces that are not current. */
 static void age(void)
 {
     if (!start(true))
@@ -193,7 +193,7 @@ static void age(void)
     end();
 }
 
-/* With Mesa 22, X does not see the drawing to a pixmap, so this is not compared. */
+/* With Mesa 22, X does not see drawing to a pixmap, so the pixels are not compared. */
 static void pixmaps(void)
 {
     if (!start(true))
@@ -272,7 +272,7 @@ static void contexts(void)
         return;
     for (int api = 0; api < 2; api++) {
         eglBindAPI(api ? EGL_OPENGL_API : EGL_OPENGL_ES_API);
-        /* OpenGL ES 1 is another matter. */
+        /* OpenGL ES 1 is not tested here. */
         for (int i = api ? 0 : 1; i < (int)(sizeof lists / sizeof *lists); i++) {
             EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, lists[i]);
             note("API %d, list %d: %d, error %x", api, i, context != EGL_NO_CONTEXT, eglGetError());
@@ -440,7 +440,7 @@ static void displays(void)
     end();
 }
 
-/* A colour space for pbuffers of all kinds of configs, few of which can have it. */
+/* A colour space for pbuffers with all kinds of configs. Few of them support it. */
 static void color_spaces(void)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_DEPTH_SIZE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
@@ -457,7 +457,7 @@ static void color_spaces(void)
         eglGetConfigAttrib(egl, all[i], EGL_RED_SIZE, &red);
         eglGetConfigAttrib(egl, all[i], EGL_ALPHA_SIZE, &alpha);
         eglGetConfigAttrib(egl, all[i], EGL_SAMPLES, &samples);
-        /* 16 bits are those of newer releases of Mesa only. */
+        /* Only newer releases of Mesa have configs with 16 bits per colour. */
         if (samples > 0 || red > 10 || (red == before[0] && alpha == before[1]))
             continue;
         before[0] = red;

@@ -158,7 +158,7 @@ static void desktop(void)
     end();
 }
 
-/* The same window, after its surface was destroyed, may get another. */
+/* A window may get a new surface after its surface was destroyed. */
 static void surface_again(void)
 {
     program = 0;

@@ -62,7 +62,7 @@ static void types(void)
     FLOATS(GL_CURRENT_COLOR, 4);
 }
 
-/* Indices in a buffer with arrays in memory, and the other way round. */
+/* Indices in a buffer with arrays in memory, and the reverse. */
 static void buffers(void)
 {
     GLuint names[3];
@@ -221,7 +221,8 @@ static void long_arrays(void)
     errors("long arrays");
 }
 
-/* The number of each draw among several, with indices in memory and in a buffer, plainly and from a display list. */
+/* The number of each draw among several draws, with indices in memory and in a buffer, directly and
+ * from a display list. */
 static void draw_ids(void)
 {
     if (!need_extension("GL_ARB_shader_draw_parameters"))

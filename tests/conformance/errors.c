@@ -1,4 +1,5 @@
-/* glGetError: each kind from several commands, that the first one stays, and that commands in error do nothing else. */
+/* glGetError: each kind of error from several commands. The first error stays, and commands with
+ * errors have no other effect. */
 #include "conform.h"
 
 static void kinds(void)
@@ -100,7 +101,7 @@ static void first_stays(void)
     errors("value");
 }
 
-/* Errors wait across everything that is not glGetError. */
+/* Errors remain until glGetError, across all other commands. */
 static void errors_wait(void)
 {
     GLint value;
@@ -134,7 +135,7 @@ static void errors_wait(void)
     no_picture();
 }
 
-/* Errors belong to the context that made them. */
+/* Errors belong to the context in which they were raised. */
 static void contexts(void)
 {
     GLXContext first = glXGetCurrentContext(), second = glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, NULL, True);
@@ -153,7 +154,7 @@ static void contexts(void)
     glXDestroyContext(display, second);
 }
 
-/* A wrong command changes no state. */
+/* A command with an error changes no state. */
 static void no_effect(void)
 {
     glDepthFunc(GL_GREATER);
@@ -193,7 +194,7 @@ static void no_effect(void)
     errors("all of this");
 }
 
-/* Asking after each command, thousands of times, as careful programs do. */
+/* Checks for errors after each command, thousands of times, like careful programs. */
 static void often(void)
 {
     int wrong = 0;

@@ -1,4 +1,5 @@
-/* OpenGL ES 1.1 for the programs that test it: a context of it, and the commands that OpenGL has not. */
+/* OpenGL ES 1.1 for the programs that test it: a context, and the commands that desktop OpenGL
+ * lacks. */
 #ifndef CONFORM_ES1_H
 #define CONFORM_ES1_H
 
@@ -17,12 +18,12 @@ enum {
 
 /* Makes an OpenGL ES 1 context current with a pbuffer of SIZE x SIZE; logs "skip" and returns false if there is none. */
 bool begin_es1(void);
-/* Writes the picture, and ends what begin_es1() made. */
+/* Writes the picture, and destroys the objects that begin_es1() made. */
 void end_es1(void);
 /* The same, in desktop OpenGL with GL_NV_ES1_1_compatibility. */
 bool begin_es1_on_desktop(void);
 
-/* X for each command: name, arguments' types. */
+/* X for each command, with the command's name and the types of its arguments. */
 #define ES1_COMMANDS(X)                                                                                                                               \
     X(AlphaFuncx, GLenum, GLfixed)                                                                                                                    \
     X(ClearColorx, GLfixed, GLfixed, GLfixed, GLfixed)                                                                                                \

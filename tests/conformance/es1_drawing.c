@@ -1,4 +1,5 @@
-/* Drawing with OpenGL ES 1.1: arrays of its own types, point sizes, lights, textures, rectangles of textures. */
+/* Drawing with OpenGL ES 1.1: arrays of its own types, point sizes, lights, textures, and
+ * rectangles from textures. */
 #include "es1.h"
 
 static void texture(int size)

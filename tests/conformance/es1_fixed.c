@@ -1,4 +1,4 @@
-/* Fixed-point commands, in OpenGL ES 1.1 and in desktop OpenGL that has them too. */
+/* Fixed-point commands, in OpenGL ES 1.1 and in desktop OpenGL if it has them. */
 #include "es1.h"
 
 static GLfixed odd(int i)
@@ -321,7 +321,8 @@ static void desktop(void)
     end_es1();
 }
 
-/* No display list holds them, and between glBegin and glEnd they are not allowed. */
+/* Display lists do not record these commands, and they are not allowed between glBegin and
+ * glEnd. */
 static void in_lists(void)
 {
     if (!begin_es1_on_desktop())

@@ -1,4 +1,5 @@
-/* OpenGL ES 3.1 and 3.2 by EGL: compute, images, indirect draws, separate programs, vertex bindings, tessellation, geometry, blending, and mistakes. */
+/* OpenGL ES 3.1 and 3.2 by EGL: compute, images, indirect draws, separate programs, vertex
+ * bindings, tessellation, geometry, blending, and errors. */
 #include "conform.h"
 #include "egl.h"
 #include <GL/glext.h>
@@ -120,7 +121,7 @@ static void draws(void)
     glGetProgramPipelineiv(pipeline, GL_VERTEX_SHADER, &valid);
     note("vertex %d", valid == (GLint)vertex);
     errors("pipeline");
-    /* The default vertex array object takes no indirect draws. */
+    /* The default vertex array object does not allow indirect draws. */
     make_buffer(GL_DRAW_INDIRECT_BUFFER, sizeof commands, commands);
     glDrawArraysIndirect(GL_TRIANGLES, NULL);
     errors("the default vertex array object");
@@ -191,7 +192,7 @@ static void stages(void)
         .fragment = "#version 320 es\nprecision mediump float; in vec3 color; out vec4 c; void main() { c = vec4(color, 1.0); }");
     glUseProgram(program);
     glPatchParameteri(GL_PATCH_VERTICES, 4);
-    /* Not exported by libGL. */
+    /* libGL does not export these functions. */
     void (*bounding_box)(GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat) =
         (void (*)(GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat, GLfloat))eglGetProcAddress("glPrimitiveBoundingBox");
     void (*blend_barrier)(void) = (void (*)(void))eglGetProcAddress("glBlendBarrier");
@@ -199,7 +200,7 @@ static void stages(void)
     FLOATS(GL_PRIMITIVE_BOUNDING_BOX_ARB, 8);
     glDrawArrays(GL_PATCHES, 0, 4);
     errors("drawn");
-    /* Several blendings, and the advanced ones. */
+    /* Several blend equations, including the advanced ones. */
     static const GLenum equations[] = {GL_MULTIPLY_KHR, GL_SCREEN_KHR, GL_OVERLAY_KHR, GL_DARKEN_KHR, GL_LIGHTEN_KHR, GL_COLORDODGE_KHR, GL_COLORBURN_KHR, GL_HARDLIGHT_KHR,
                                        GL_SOFTLIGHT_KHR, GL_DIFFERENCE_KHR, GL_EXCLUSION_KHR, GL_HSL_HUE_KHR, GL_HSL_SATURATION_KHR, GL_HSL_COLOR_KHR, GL_HSL_LUMINOSITY_KHR};
     GLuint blend = build_program("#version 320 es\nvoid main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0); }",
@@ -259,7 +260,8 @@ static void stages(void)
     end(true);
 }
 
-/* The promises of GL_ANDROID_extension_pack_es31a: its extensions, in shaders by that one name, and more in fragment shaders than ES 3.1 asks for. */
+/* The requirements of GL_ANDROID_extension_pack_es31a: its extensions, its single name for all of
+ * them in shaders, and larger limits in fragment shaders than ES 3.1 requires. */
 static void extension_pack(void)
 {
     static const char *const promised[] = {
@@ -344,7 +346,8 @@ static void extension_pack(void)
     end(true);
 }
 
-/* The default vertex array object has no separate formats, and indirect draws read nothing from the program's memory. */
+/* The default vertex array object has no separate formats, and indirect draws do not read the
+ * program's memory. */
 static void default_array(void)
 {
     static const GLfloat corners[] = {-1, -1, 1, -1, 0, 1};
@@ -390,7 +393,7 @@ static void default_array(void)
     errors("no type");
     glDrawArrays(GL_TRIANGLES, 0, 3);
     errors("drawn directly");
-    /* An array that lies nowhere. */
+    /* An array without a buffer. */
     glGenVertexArrays(1, &array);
     glBindVertexArray(array);
     glEnableVertexAttribArray(0);

@@ -1,4 +1,4 @@
-/* Maps, glEvalCoord, glEvalPoint, glEvalMesh and what glGetMap gives back. */
+/* Maps, glEvalCoord, glEvalPoint, glEvalMesh, and the results of glGetMap. */
 #include "conform.h"
 
 #include <math.h>
@@ -78,7 +78,8 @@ static void surfaces(void)
     errors("surfaces");
 }
 
-/* Texture coordinates, colours and normals from maps of their own, with strides wider than the points. */
+/* Texture coordinates, colours and normals from separate maps, with strides that exceed the size of
+ * the points. */
 static void all_maps(void)
 {
     GLfloat points[4][4][3];

@@ -1,17 +1,16 @@
-/*
- * Asks for every name that glGet* and glIsEnabled know, in each type of value.
- */
+/* Queries every name that glGet* and glIsEnabled know, in each type of value. */
 #ifndef EVERY_NAME_H
 #define EVERY_NAME_H
 
 #include "conform.h"
 
-/* Behind this there are no names of state. */
+/* There are no names of state above this. */
 #define LAST_NAME 0x9400
 /* The longest list of values is that of compressed formats. */
 #define MOST_VALUES 1024
 
-/* Whether a name means the same on every way to the renderer, which versions and extensions do not, and is none of memory or time. */
+/* Whether the value of a name is the same on every way to the renderer. Values of versions and
+ * extensions differ, and so do values of memory and time. */
 static bool is_comparable(GLenum name)
 {
     bool memory = (name >= 0x9047 && name <= 0x904B) || (name >= 0x87FB && name <= 0x87FD);
@@ -21,7 +20,7 @@ static bool is_comparable(GLenum name)
 
 static unsigned char values[MOST_VALUES * 8];
 
-/* Logs what was written over the filling; gives the error. */
+/* Logs the bytes that were written over the fill pattern, and returns the error. */
 static GLenum note_value(const char *command, GLenum name)
 {
     char title[64];
@@ -36,7 +35,7 @@ static GLenum note_value(const char *command, GLenum name)
     return GL_NO_ERROR;
 }
 
-/* Mesa writes nothing when the stride of an array is asked for as a 64-bit integer. */
+/* Mesa writes nothing if the stride of an array is queried as a 64-bit integer. */
 static bool is_stride(GLenum name)
 {
     static const GLenum strides[] = {GL_VERTEX_ARRAY_STRIDE,        GL_NORMAL_ARRAY_STRIDE,    GL_COLOR_ARRAY_STRIDE,
@@ -53,8 +52,8 @@ static void fill(void)
     memset(values, 0xA5, sizeof values);
 }
 
-/* A name that the first scene does not know is not asked for again: all contexts of a program are of one kind, and each unknown name costs two round
- * trips. */
+/* A name that the first scene does not know is not queried again. All contexts of a program are of
+ * one kind, and each unknown name costs two round trips. */
 static void every_name(void)
 {
     static bool is_unknown[LAST_NAME];

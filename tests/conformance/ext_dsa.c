@@ -1,4 +1,4 @@
-/* GL_EXT_direct_state_access: the older commands, of the compatibility profile. */
+/* GL_EXT_direct_state_access: the older commands in the compatibility profile. */
 #include "conform.h"
 
 static unsigned char pixels[64 * 64 * 4 * 6], back[1 << 15];
@@ -84,14 +84,14 @@ static void textures(void)
     glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, value);
     note("bound filter %04x", value[0]);
     errors("parameters");
-    /* The default texture is 0 here. */
+    /* Here, 0 is the name of the default texture. */
     glTextureImage2DEXT(0, GL_TEXTURE_2D, 0, GL_RGBA8, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     glTextureParameteriEXT(0, GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     image_of("default", 0, GL_TEXTURE_2D, 0);
     glBindTexture(GL_TEXTURE_2D, 0);
     glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, value);
     note("default filter %04x", value[0]);
-    /* Storage, and what it forbids. */
+    /* Storage, and the calls that it forbids. */
     GLuint stored;
     glGenTextures(1, &stored);
     glTextureStorage2DEXT(stored, GL_TEXTURE_2D, 2, GL_RGBA8, 8, 8);
@@ -128,7 +128,7 @@ static void textures(void)
     glEnd();
     errors("between glBegin and glEnd");
     level_of("unchanged", t[1], GL_TEXTURE_2D, 0);
-    /* Names that were used are not given again, and have their target. */
+    /* Names that were used are not generated again, and keep their target. */
     GLuint next[2];
     glGenTextures(2, next);
     note("others %d", next[0] != t[4] && next[1] != t[4]);
@@ -255,7 +255,7 @@ static void units(void)
     errors("an image of another target");
     glGetMultiTexImageEXT(GL_TEXTURE1, GL_TEXTURE_2D, -1, GL_RGBA, GL_UNSIGNED_BYTE, back);
     errors("level -1");
-    /* In a list they keep their unit. */
+    /* In a list, the commands keep their unit. */
     GLuint list = glGenLists(1);
     glNewList(list, GL_COMPILE);
     glMultiTexEnviEXT(GL_TEXTURE1, GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_ADD);
@@ -720,7 +720,7 @@ static void programs(void)
     note("is program %d", glIsProgramARB(5000));
     glGetProgramivARB(v, GL_PROGRAM_BINDING_ARB, &value);
     note("bound %d", value);
-    /* By name, whatever is bound. */
+    /* The commands use the named program, whichever program is bound. */
     glBindProgramARB(v, p[1]);
     glNamedProgramLocalParameter4fEXT(p[0], v, 3, 0.25f, -0.125f, 0, 0);
     glNamedProgramLocalParameter4dvEXT(p[0], v, 4, (const GLdouble[]){1, 0.75, 0.5, 1});
@@ -739,7 +739,7 @@ static void programs(void)
         note("%04x", values[i]);
         note_ints("is", of, 2);
     }
-    /* The binding is the context's. */
+    /* The binding belongs to the context. */
     glGetNamedProgramivEXT(p[0], v, GL_PROGRAM_BINDING_ARB, &value);
     note("binding %d", value == (GLint)p[1]);
     memset(back, '.', 256);
@@ -757,7 +757,7 @@ static void programs(void)
     glGetProgramLocalParameterfvARB(v, 3, (GLfloat *)back);
     note_floats("bound", (GLfloat *)back, 4);
     errors("drawn");
-    /* Gets and parameters make programs too, and 0 is the default one. */
+    /* Gets and parameters also create programs, and 0 is the default program. */
     parameter_of("made", p[2], f, 0);
     note("is program %d", glIsProgramARB(p[2]));
     glGetNamedProgramivEXT(5001, v, GL_PROGRAM_LENGTH_ARB, &value);
@@ -776,7 +776,7 @@ static void programs(void)
     glGenProgramsARB(3, next);
     for (int i = 0; i < 3; i++)
         note("another %d", next[i] != 5000 && next[i] != 5001 && next[i] != 5002 && !glIsProgramARB(next[i]));
-    /* In a list most wait. */
+    /* In a list, most commands wait for the call. */
     GLuint list = glGenLists(1);
     glNewList(list, GL_COMPILE);
     glNamedProgramLocalParameter4fEXT(next[0], v, 1, 1, 2, 3, 4);

@@ -1,4 +1,5 @@
-/* Integers that are set by commands that take floats, and what commands that take integers leave of floats. */
+/* Integer state that is set by commands with floats, and the values that commands with integers
+ * make of floats. */
 #include "conform.h"
 
 static const GLfloat values[] = {0.49f, 0.5f, 1.4f, 1.5f, 2.5f, 2.9f, 1e10f};
@@ -42,7 +43,7 @@ static void levels(void)
     errors("another level of a rectangle");
 }
 
-/* A value between two names is one of them. */
+/* A value between two names is rounded to one of them. */
 static void names(void)
 {
     no_picture();

@@ -1,4 +1,5 @@
-/* Programs that fork: children that leave OpenGL alone, that use it on their own, that run another program, and that die. */
+/* Programs that fork: children that do not use OpenGL, children that use it on their own, children
+ * that run another program, and children that die. */
 #include "conform.h"
 
 #include <signal.h>
@@ -18,7 +19,8 @@ static void shape(int step)
     glPopMatrix();
 }
 
-/* Runs `body` in a child and logs how it ended. The child's own log lines would be written twice, so it has none. */
+/* Runs `body` in a child, and logs how the child ended. The child itself logs nothing, because its
+ * lines would be written twice. */
 static void child(const char *what, void (*body)(void))
 {
     fflush(NULL);
@@ -48,7 +50,7 @@ static void die_by_signal(void)
     raise(SIGKILL);
 }
 
-/* A connection, a window and a context of the child's own. */
+/* The child's own connection, window and context. */
 static void use_opengl(void)
 {
     Display *own = XOpenDisplay(NULL);
@@ -77,7 +79,7 @@ static void use_opengl(void)
     _exit(0);
 }
 
-/* The parent has OpenGL; its children come and go. */
+/* The parent uses OpenGL, and its children start and end. */
 static void children_of_a_user(void)
 {
     shape(0);
@@ -97,7 +99,8 @@ static void children_of_a_user(void)
     shape(5);
 }
 
-/* A child that forks between glBegin and glEnd of its parent, and output in the middle of a frame, must disturb nothing. */
+/* Children that are forked between glBegin and glEnd of the parent, and their output in the middle
+ * of a frame, must not disturb the parent. */
 static void in_the_middle(void)
 {
     glClear(GL_COLOR_BUFFER_BIT);
@@ -112,7 +115,7 @@ static void in_the_middle(void)
     errors("in the middle");
 }
 
-/* Children with OpenGL of their own, one after the other, of a parent that goes on drawing. */
+/* Children with their own OpenGL, one after the other, while the parent continues to draw. */
 static void children_with_opengl(void)
 {
     shape(0);
@@ -155,7 +158,8 @@ static void children_with_opengl(void)
     errors("children with OpenGL");
 }
 
-/* A child that opens OpenGL without running the program again: the inherited state is useless to it, but must do no harm. */
+/* A child uses OpenGL without running the program again. The inherited state is useless to the
+ * child, but must do no harm. */
 static void child_opens_opengl(void)
 {
     shape(0);

@@ -1,4 +1,4 @@
-/* A program that forks before it uses OpenGL: the children use it, then the parent does. */
+/* A program forks before it uses OpenGL. The children use OpenGL first, then the parent. */
 #include "conform.h"
 
 #include <sys/wait.h>

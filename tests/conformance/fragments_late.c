@@ -1,4 +1,5 @@
-/* Late additions to the end of the pipeline: two sources of blending, advanced equations, stencils in textures, framebuffers without attachments, barriers. */
+/* Later additions to the end of the pipeline: dual-source blending, advanced equations, stencil
+ * textures, framebuffers without attachments, and barriers. */
 #include "conform.h"
 
 #include <pthread.h>
@@ -193,7 +194,7 @@ static void no_attachments(void)
     errors("asked of the default framebuffer");
 }
 
-/* A texture that is drawn to and read at once. */
+/* A texture that is drawn to and read at the same time. */
 static void barriers(void)
 {
     if (!need_extension("GL_ARB_texture_barrier"))
@@ -221,7 +222,7 @@ static void barriers(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* A thread waits for what another has begun. */
+/* A thread that waits for commands of another thread. */
 struct errand {
     struct window window;
     GLXContext context;

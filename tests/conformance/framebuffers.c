@@ -1,4 +1,5 @@
-/* Framebuffer objects: drawing into textures and renderbuffers, several at once, blits, samples, and reading back. */
+/* Framebuffer objects: drawing to textures and renderbuffers, drawing to several at once, blits,
+ * multisampling, and reading back. */
 #include "conform.h"
 
 static GLuint texture_of(GLenum internal, int width, int height)

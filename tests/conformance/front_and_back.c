@@ -1,4 +1,4 @@
-/* Drawing to the front and the back at once, and reading each while that goes on. */
+/* Drawing to the front and back buffers at once, and reading each of them in between. */
 #include "conform.h"
 
 static void log_buffer(const char *what, GLenum buffer)
@@ -27,7 +27,7 @@ static void both(void)
     draw(GL_FRONT_AND_BACK, 0.4f);
     log_buffer("back", GL_BACK);
     log_buffer("front", GL_FRONT);
-    /* While the front is read, both are drawn to again. */
+    /* Both buffers are drawn to again while the front buffer is read. */
     color_of(7);
     glRectf(-1, -1, 0, 0);
     log_buffer("front_again", GL_FRONT);
@@ -58,7 +58,7 @@ static void cleared(void)
     glDrawBuffer(GL_BACK);
 }
 
-/* Copies from the front. */
+/* Copies from the front buffer. */
 static void copied(void)
 {
     draw(GL_FRONT_AND_BACK, 0.3f);
@@ -73,7 +73,7 @@ static void copied(void)
     glReadBuffer(GL_BACK);
 }
 
-/* A part of each, which leaves the rest of them as different as it was. */
+/* Draws to a part of both buffers. The other parts stay different. */
 static void unequal(void)
 {
     draw(GL_FRONT, 0);

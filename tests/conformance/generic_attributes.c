@@ -19,7 +19,8 @@ static void log_current(GLuint index)
     note_ints("int", i, 4);
 }
 
-/* Starts from 0, 0, 0, 1: what a smaller size leaves out must be that, but Mesa keeps what a larger size left behind. */
+/* Starts from 0, 0, 0, 1. OpenGL requires these values for components that a smaller size leaves
+ * out, but Mesa keeps the values of an earlier, larger size. */
 #define TRY(call)                                                                                                                                     \
     glVertexAttrib4f(3, 0, 0, 0, 1);                                                                                                                  \
     note("%s", #call);                                                                                                                                \
@@ -167,7 +168,7 @@ static void use_program(GLuint place, GLuint tint)
     glUseProgram(program);
 }
 
-/* Generic attribute 0 is the position: giving it makes the vertex. */
+/* Generic attribute 0 is the position, so setting it makes the vertex. */
 static void zero_provokes(void)
 {
     if (!need_version(3, 0))
@@ -194,7 +195,7 @@ static void zero_provokes(void)
     errors("attribute 0");
 }
 
-/* With glVertex as the position and generic attributes beside the classic ones. */
+/* The position comes from glVertex, with generic attributes beside the fixed-function ones. */
 static void beside_classic(void)
 {
     if (!need_version(3, 0))

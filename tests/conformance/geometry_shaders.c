@@ -1,4 +1,5 @@
-/* Geometry shaders: every kind of primitive they take and give, invocations, layers, what is asked of them, and mistakes. */
+/* Geometry shaders: every kind of input and output primitive, invocations, layers, queries, and
+ * errors. */
 #include "conform.h"
 
 #define VERTEX "#version 150\nin vec4 place; out vec3 tint; void main() { gl_Position = place; tint = fract(place.xyx * 3.7 + 0.3); }"
@@ -34,7 +35,7 @@ static const struct {
               {"triangles_adjacency", "triangles_adjacency", 6, {GL_TRIANGLES_ADJACENCY, GL_TRIANGLE_STRIP_ADJACENCY}}};
 static const char *const outputs[] = {"points", "line_strip", "triangle_strip"};
 
-/* Each kind of input times each kind of output, drawn with all modes that go with the input. */
+/* Each kind of input with each kind of output, drawn with all modes that match the input. */
 static void primitives(void)
 {
     if (!need_version(3, 2))
@@ -83,7 +84,7 @@ static void invocations(void)
     INTS(GL_MAX_GEOMETRY_TEXTURE_IMAGE_UNITS, 1);
     INTS(GL_MAX_GEOMETRY_UNIFORM_COMPONENTS, 1);
     glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 9, 2);
-    /* A primitive's number, handed on. */
+    /* The number of a primitive, which the geometry shader passes on. */
     program = STAGES(.vertex = VERTEX,
                      .geometry = "#version 150\nlayout(triangles) in; layout(triangle_strip, max_vertices = 3) out; in vec3 tint[]; out vec3 color;\n"
                                  "void main() { for (int i = 0; i < 3; i++) { gl_Position = gl_in[i].gl_Position * 0.3 + vec4(0.0, 0.0, 0.0, 0.7);\n"
@@ -91,7 +92,7 @@ static void invocations(void)
                      .fragment = "#version 150\nin vec3 color; out vec4 result; void main() { result = vec4(color + fract(vec3(1, 3, 5) * 0.17 * gl_PrimitiveID), 1.0); }");
     glUseProgram(program);
     glDrawArrays(GL_TRIANGLES, 0, 9);
-    /* From the program's memory, through a loop of indices. */
+    /* Vertices from the program's memory, through a loop of indices. */
     static const GLfloat corners[] = {-1, -1, -0.5f, -1, -1, -0.5f, -0.5f, -0.6f};
     static const GLubyte order[] = {0, 1, 2, 3, 1, 2};
     glBindBuffer(GL_ARRAY_BUFFER, 0);
@@ -154,7 +155,7 @@ static void layers(void)
             glGetTexImage(kinds[k].target, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
         note_bytes(kinds[k].name, pixels, sizeof pixels);
         errors(kinds[k].name);
-        /* One layer of it. */
+        /* A single layer of the texture. */
         if (kinds[k].target != GL_TEXTURE_CUBE_MAP) {
             glFramebufferTextureLayer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, texture, 0, 2);
             glGetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_FRAMEBUFFER_ATTACHMENT_LAYERED, &layered);
@@ -203,7 +204,7 @@ static void wrong(void)
     errors("of the default framebuffer");
     glFramebufferTexture(77, GL_COLOR_ATTACHMENT0, 0, 0);
     errors("no framebuffer");
-    /* A geometry shader alone, and one that says too little. */
+    /* A geometry shader without a vertex shader, and one with incomplete layouts. */
     program = STAGES(.geometry = "#version 150\nlayout(points) in; layout(points, max_vertices = 1) out; void main() { EmitVertex(); }");
     glUseProgram(program);
     errors("alone");

@@ -1,4 +1,5 @@
-/* Every name that glGet* knows in a compatibility context: new, and after all kinds of state have changed. */
+/* Every name that glGet* knows in a compatibility context: in a new context, and after changes of
+ * all kinds of state. */
 #include "every_name.h"
 
 static void fresh(void)
@@ -181,7 +182,7 @@ static void changed(void)
     no_picture();
 }
 
-/* All of it once more, from a display list, and back by the attribute stack. */
+/* The same state, set by a display list and restored by the attribute stack. */
 static void from_a_list(void)
 {
     glPushAttrib(GL_ALL_ATTRIB_BITS);

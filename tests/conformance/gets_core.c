@@ -1,4 +1,5 @@
-/* Every name that glGet* knows in a core profile context: new, and after some state has changed. */
+/* Every name that glGet* knows in a core profile context: in a new context, and after some changes
+ * of state. */
 #include "every_name.h"
 
 static void fresh(void)

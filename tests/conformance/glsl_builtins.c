@@ -1,4 +1,5 @@
-/* Built-in variables of shaders, in immediate mode, with arrays, elements and instances; state that only shaders see. */
+/* Built-in variables of shaders, with immediate mode, arrays, elements and instances; and state
+ * that only shaders can see. */
 #include "conform.h"
 
 static GLuint use(const char *vertex, const char *fragment)
@@ -92,7 +93,7 @@ static void fragment_variables(void)
     errors("fragment variables");
 }
 
-/* The state of fixed function as shaders read it. */
+/* Fixed-function state as shaders read it. */
 static void fixed_function_state(void)
 {
     if (!need_version(2, 0))

@@ -144,7 +144,8 @@ static void shaders(void)
     errors("negative number");
 }
 
-/* The text of a log is the compiler's, which is the same one; but not if it lists what the context supports. */
+/* The text of a log comes from the compiler, which is the same on both sides. But the text may list
+ * the features of the context, and then it differs. */
 static void log_compile(const char *what, GLenum type, const char *source)
 {
     GLuint shader = shader_of(type, source);
@@ -204,7 +205,7 @@ static void link_errors(void)
     log_link("not compiled", "this does not compile", "#version 130\nvoid main() { gl_FragColor = vec4(1.0); }");
 }
 
-/* A failed link leaves the program that is in use as it was. */
+/* A failed link does not change the program that is in use. */
 static void failed_relink(void)
 {
     GLuint program = build_program("void main() { gl_Position = gl_Vertex; }", "void main() { gl_FragColor = vec4(0.2, 0.9, 0.4, 1.0); }");

@@ -170,7 +170,8 @@ static void structures(void)
     errors("structures");
 }
 
-/* Uniforms belong to programs: they stay when another is used, and are gone when one is linked again. */
+/* Uniforms belong to programs. They stay when another program is used, and are lost when their
+ * program is linked again. */
 static void several_programs(void)
 {
     GLuint programs[3];

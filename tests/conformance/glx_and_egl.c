@@ -1,4 +1,5 @@
-/* GLX and EGL in one process: contexts, objects and windows of both, in turns and in threads of their own. */
+/* GLX and EGL in one process: contexts, objects and windows of both, in turn and in separate
+ * threads. */
 #include "conform.h"
 #include "egl.h"
 
@@ -11,7 +12,7 @@ static EGLContext egl_context, es_context;
 static struct window glx_window, egl_window;
 static GLXContext glx_context;
 
-/* The first config of EGL that has a window's visual. */
+/* The first EGL config with the visual of a window. */
 static EGLConfig config_of(Window window)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_WINDOW_BIT | EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT | EGL_OPENGL_ES2_BIT,
@@ -82,7 +83,8 @@ static void to_egl(EGLenum api, EGLSurface surface, EGLContext context)
     egl_errors("to EGL");
 }
 
-/* A texture of this number of squares and a list that draws with it: the same names in each context, and not the same objects. */
+/* Makes a texture with this number of squares, and a list that draws with it. The names are the
+ * same in each context, but the objects are not. */
 static void make_objects(int squares)
 {
     static unsigned char board[64 * 64 * 4];
@@ -108,7 +110,7 @@ static void use_objects(const char *suffix)
     picture(suffix);
 }
 
-/* Contexts of both, one after the other in one thread. */
+/* Contexts of both APIs, one after the other in one thread. */
 static void in_turns(void)
 {
     if (!start())
@@ -139,7 +141,7 @@ static void in_turns(void)
     end();
 }
 
-/* While a context of one is current, the other gets none. */
+/* While a context of one API is current, a context of the other cannot be made current. */
 static void one_at_a_time(void)
 {
     if (!start())
@@ -163,7 +165,7 @@ static void one_at_a_time(void)
     end();
 }
 
-/* One window is GLX's and then EGL's. */
+/* A window is used by GLX and then by EGL. */
 static void one_window(void)
 {
     if (!start())
@@ -247,7 +249,7 @@ static void in_threads(void)
     end();
 }
 
-/* The end of one leaves the other. */
+/* Ending one API does not affect the other. */
 static void one_ends(void)
 {
     if (!start())

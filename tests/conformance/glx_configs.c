@@ -1,5 +1,6 @@
-/* Every config and every visual with all that GLX says of it, and what choosing makes of them. Those with an accumulation buffer are left out, and those
- * of 16 bits with alpha have a scene of their own. */
+/* Every config and every visual with all its GLX attributes, and the configs that glXChooseFBConfig
+ * selects. Configs with an accumulation buffer are left out. Configs of 16 bits with alpha have a
+ * separate scene. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -34,7 +35,7 @@ static int bits_of(GLXFBConfig config, int channel)
     return bits;
 }
 
-/* RGB5A1 and RGBA4, which EGL offers nowhere. */
+/* RGB5A1 and RGBA4. EGL does not offer them. */
 static bool is_small(GLXFBConfig config)
 {
     return bits_of(config, GLX_BUFFER_SIZE) == 16 && bits_of(config, GLX_ALPHA_SIZE) > 0;
@@ -45,7 +46,8 @@ static bool is_left_out(GLXFBConfig config)
     return bits_of(config, GLX_ACCUM_RED_SIZE) > 0 || is_small(config);
 }
 
-/* One line: the values that could be had, and the answers where they could not. */
+/* Writes one line with the values of attributes, or with the error codes of attributes that have no
+ * value. */
 static void describe(const char *what, int number, int (*ask)(void *, int, int *), void *of)
 {
     char line[1200];
@@ -168,7 +170,7 @@ static void choices(void)
         note_chosen(i, requests[i]);
 }
 
-/* How many configs there are of 16 bits with alpha. */
+/* The number of configs of 16 bits with alpha. */
 static void small_configs(void)
 {
     int count = 0, small = 0;

@@ -1,4 +1,5 @@
-/* Drawing to what is no plain window: pixmaps, pbuffers of all kinds of colours, parts of windows; and X pixmaps as textures. */
+/* Drawing to drawables that are not plain windows: pixmaps, pbuffers with all kinds of colours, and
+ * parts of windows; and X pixmaps as textures. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -67,7 +68,7 @@ static GLXFBConfig config_of(int drawable, int red, int alpha, int depth, int do
     return found;
 }
 
-/* Pixmaps show X what GL has drawn, when it is told to. */
+/* X sees the drawing of GL in a pixmap after a flush, a wait, a swap or a release. */
 static void pixmaps(void)
 {
     start();
@@ -115,7 +116,7 @@ static void pixmaps(void)
     }
 }
 
-/* Colours of more and fewer bits than usual, and floating-point ones. */
+/* Colours with more or fewer bits than usual, and floating-point colours. */
 static void colors(void)
 {
     static const int kinds[][3] = {{5, 0, 0}, {8, 0, 0}, {8, 8, 0}, {10, 0, 0}, {10, 2, 0}, {8, 8, 1}, {8, 0, 1}};
@@ -151,7 +152,7 @@ static void colors(void)
     }
 }
 
-/* A context of no config takes what it is given. */
+/* A context without a config accepts any drawable. */
 static void any_config(void)
 {
     start();
@@ -190,7 +191,8 @@ static void any_config(void)
     close_window(&window);
 }
 
-/* Parts of the back buffer are shown, and nothing else changes. Mesa 22 has X errors for parts that reach beyond the window. */
+/* Parts of the back buffer are shown, and nothing else changes. Mesa 22 raises X errors for parts
+ * that extend beyond the window. */
 static void parts(void)
 {
     static const int shown[][4] = {{0, 0, 50, 30}, {100, 200, 40, 40}, {200, 200, 56, 56}, {0, 100, SIZE, 10}, {17, 3, 1, 5}, {0, 0, SIZE, SIZE}};

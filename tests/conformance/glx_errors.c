@@ -1,4 +1,5 @@
-/* Calls that GLX refuses, and their X errors. Two GLX windows or pixmaps of one X drawable are left out: X servers of these days crash later. */
+/* Calls that GLX refuses, and their X errors. Two GLX windows or pixmaps for one X drawable are
+ * left out, because current X servers crash later. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -44,7 +45,7 @@ static void listen(void)
     XSetErrorHandler(remember_first);
 }
 
-/* The first error of a call; what it returned when there was none. */
+/* Logs the first error of a call, or its result if there was none. */
 static void tell(const char *what, bool result)
 {
     XSync(display, False);

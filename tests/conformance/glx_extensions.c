@@ -1,4 +1,5 @@
-/* Functions of GLX extensions: what they answer, with a context and without, and what is said of drawables and contexts. */
+/* Functions of GLX extensions: their answers, with and without a context, and the attributes of
+ * drawables and contexts. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -9,7 +10,8 @@
 
 #define FUNCTION(type, name) type name = (type)glXGetProcAddress((const GLubyte *)#name)
 
-/* Mesa ends the program when it is asked for the swap interval, the age, or whether late swaps tear (25.0), of a drawable that is current. */
+/* Mesa crashes if it is asked for the swap interval, the age, or (25.0) late-swap tearing of a
+ * drawable that is current. */
 static const int named[] = {GLX_WIDTH, GLX_HEIGHT, GLX_PRESERVED_CONTENTS, GLX_LARGEST_PBUFFER, GLX_FBCONFIG_ID, GLX_EVENT_MASK,
     GLX_TEXTURE_FORMAT_EXT, GLX_TEXTURE_TARGET_EXT,
     GLX_MIPMAP_TEXTURE_EXT, GLX_Y_INVERTED_EXT, GLX_DRAWABLE_TYPE, GLX_SCREEN, GLX_RED_SIZE, 0x7777};
@@ -202,7 +204,8 @@ static void renderer(void)
     for (int name = GLX_RENDERER_VENDOR_ID_MESA; name <= GLX_RENDERER_OPENGL_ES2_PROFILE_VERSION_MESA + 1; name++) {
         unsigned a[4] = {77, 77, 77, 77}, b[4] = {77, 77, 77, 77};
         int results[] = {glXQueryRendererIntegerMESA(display, DefaultScreen(display), 0, name, a), glXQueryCurrentRendererIntegerMESA(name, b)};
-        /* How much memory there is, and which release it is, is the machine's matter; ES 1 is another. */
+        /* The amount of memory and the release depend on the machine. OpenGL ES 1 is not tested
+         * here. */
         bool told = name != GLX_RENDERER_VIDEO_MEMORY_MESA && name != GLX_RENDERER_VERSION_MESA && name != GLX_RENDERER_OPENGL_ES_PROFILE_VERSION_MESA;
         note("%x: %d %d", name, results[0], results[1]);
         for (int i = 0; told && i < 4; i++)

@@ -1,4 +1,4 @@
-/* How long names of GLX live, and what GLX says of windows by their X names. */
+/* The lifetimes of GLX names, and GLX attributes of windows by their X names. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -16,7 +16,7 @@ static GLXContext plain_context(void)
     return glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, NULL, True);
 }
 
-/* The result of a query, or its X error. */
+/* Logs the result of a query, or its X error. */
 static void query(const char *what, GLXDrawable drawable, int attribute)
 {
     unsigned value = 7777;
@@ -40,7 +40,7 @@ static void destroy_context(const char *what, GLXContext context)
     end_x_errors(what);
 }
 
-/* A context that is current keeps its name until it is released, however often it is destroyed. */
+/* A current context keeps its name until it is released, even if it is destroyed several times. */
 static void contexts(void)
 {
     start();
@@ -69,7 +69,7 @@ static void contexts(void)
     close_window(&window);
 }
 
-/* A GLX window goes with the window that it was made of. */
+/* A GLX window ends with the X window that it was made for. */
 static void windows(void)
 {
     start();
@@ -100,7 +100,8 @@ static int id_of(GLXFBConfig config)
     return id;
 }
 
-/* By its own name a window has a config once GLX knows it, and that is its visual's, whatever the context's is. */
+/* Under its X name, a window has a config as soon as GLX knows the window. The config is that of
+ * the window's visual, not that of the context. */
 static void configs(void)
 {
     start();
@@ -153,7 +154,7 @@ static void configs(void)
     XFree(visual);
 }
 
-/* Names that are no drawable's. */
+/* Names that do not belong to any drawable. */
 static void strangers(void)
 {
     start();
@@ -164,7 +165,7 @@ static void strangers(void)
     XFreePixmap(display, pixmap);
 }
 
-/* Contexts have the render type of their config; colour indices are gone since 3.0. */
+/* Contexts have the render type of their config. Since OpenGL 3.0, there are no colour indices. */
 static void render_types(void)
 {
     static const int types[] = {GLX_RGBA_TYPE, GLX_COLOR_INDEX_TYPE, GLX_RGBA_FLOAT_TYPE_ARB, GLX_RGBA_UNSIGNED_FLOAT_TYPE_EXT, 0x8016, -1};

@@ -1,4 +1,4 @@
-/* GLX queries of configs, contexts and drawables, in old and new ways. */
+/* Old and new GLX queries of configs, contexts and drawables. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -18,7 +18,7 @@ static bool start(void)
     return false;
 }
 
-/* Every config that is offered keeps what it promises. */
+/* Every config has the properties that it reports. */
 static void configs(void)
 {
     int count = 0, wrong = 0;

@@ -1,7 +1,7 @@
 /* NV_half_float: immediate mode with half floats. */
 #include "conform.h"
 
-/* To the nearest half, for finite values that have one. */
+/* Converts to the nearest half float. Only for finite values in its range. */
 static GLhalfNV half(float value)
 {
     uint32_t bits;
@@ -110,7 +110,7 @@ static void every_half(void)
 {
     if (!start())
         return;
-    /* NaN and infinities are logged by their kind only. */
+    /* NaN and infinities are logged only by their kind. */
     uint32_t sum = 0;
     for (unsigned bits = 0; bits < 0x10000; bits++) {
         if ((bits & 0x7c00) == 0x7c00 && bits & 0x3ff)
@@ -127,7 +127,7 @@ static void every_half(void)
     no_picture();
 }
 
-/* Numbered attributes include those of the fixed functions. */
+/* Numbered attributes include the fixed-function attributes. */
 static void numbered(void)
 {
     if (!start())
@@ -151,7 +151,7 @@ static void numbered(void)
     log_current();
     glBegin(GL_TRIANGLES);
     for (int i = 0; i < 3; i++) {
-        /* The position is the last that is taken. */
+        /* The position is set last. */
         GLhalfNV three[9] = {half(i == 1 ? 0.9f : -0.9f), half(i == 2 ? 0.9f : -0.9f), 0, 0, 0, 0x3c00, half(0.4f * (float)i), half(0.7f), half(0.2f)};
         glVertexAttribs3hvNV(0, 3, three);
     }

@@ -1,4 +1,5 @@
-/* Indirect draws of arrays that lie in the program's memory, in buffers, and in both, and of attributes that share a binding point. */
+/* Indirect draws with arrays in the program's memory, in buffers, or in both, and with attributes
+ * that share a binding point. */
 #include "conform.h"
 
 struct arrays_command {
@@ -15,7 +16,7 @@ static const struct elements_command elements[] = {{4, 1, 0, 4, 0}, {4, 1, 4, 8,
 static const GLuint order[] = {0, 1, 2, 3, 3, 2, 1, 0};
 static GLfloat places[20][2];
 
-/* The colour follows from the vertex's number. */
+/* The number of the vertex determines its colour. */
 static const char vertex[] = "#version 140\nin vec4 place; in float moved; flat out vec3 color;\n"
                              "void main() { color = vec3(gl_VertexID % 3, gl_VertexID % 5, gl_VertexID % 7) / vec3(2.0, 4.0, 6.0);\n"
                              "gl_Position = place + vec4(0.2 * moved * float(gl_InstanceID)); gl_Position.w = 1.0; }";
@@ -95,7 +96,8 @@ static void all_in_memory(void)
     errors("elements");
 }
 
-/* An attribute whose pointer was null gets its buffer by another's binding point, and keeps its format. */
+/* An attribute with a null pointer gets its buffer from the binding point of another attribute, and
+ * keeps its format. */
 static void shared_binding(void)
 {
     static const GLfloat corners[4][3] = {{-1, 1, 0}, {1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
@@ -126,7 +128,7 @@ static void shared_binding(void)
     errors("shared");
 }
 
-/* None of these goes into a display list. */
+/* Display lists do not record any of these draws. */
 static void in_lists(void)
 {
     if (!ready())

@@ -1,4 +1,5 @@
-/* Indirect draws: one, many, with a count from a buffer, from the program's memory, and mistakes. */
+/* Indirect draws: one, many, with a count from a buffer, from the program's memory, and with
+ * errors. */
 #include "conform.h"
 
 struct arrays_command {
@@ -74,7 +75,7 @@ static void from_buffers(void)
     errors("every other");
 }
 
-/* In the compatibility profile commands and vertices may lie in the program's memory. */
+/* In the compatibility profile, commands and vertices may be in the program's memory. */
 static void from_memory(void)
 {
     if (!ready())

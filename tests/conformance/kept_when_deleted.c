@@ -1,4 +1,5 @@
-/* Deleting an object takes it out of what is bound, and leaves it in what is not. */
+/* Deleting an object detaches it from containers that are bound. Containers that are not bound keep
+ * it. */
 #include "conform.h"
 
 static void note_attachment(GLenum target, GLenum attachment, GLuint name)
@@ -48,7 +49,7 @@ static void framebuffers(void)
         note_attachment(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, depth);
         note_attachment(GL_FRAMEBUFFER, GL_STENCIL_ATTACHMENT, depth);
     }
-    /* An image that is still attached can be drawn to and read. */
+    /* An image that is still attached can still be drawn to and read. */
     GLubyte pixel[4] = {0};
     glReadBuffer(GL_COLOR_ATTACHMENT1);
     glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
@@ -59,7 +60,7 @@ static void framebuffers(void)
     glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
     errors("cleared");
     note("pixel %d %d %d %d", pixel[0], pixel[1], pixel[2], pixel[3]);
-    /* New objects are others, whatever their names. */
+    /* New objects are different objects, even if they get the same names. */
     GLuint again[3];
     glGenTextures(3, again);
     for (int i = 0; i < 3; i++) {
@@ -78,7 +79,7 @@ static void framebuffers(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* Asked by name, and of framebuffers bound to one target only. */
+/* The same by name, with framebuffers that are bound to only one of the targets. */
 static void framebuffers_by_name(void)
 {
     no_picture();
@@ -175,7 +176,7 @@ static void vertex_arrays(void)
     note("the one that was not");
     note_arrays(buffer, other);
     BOUND(GL_ELEMENT_ARRAY_BUFFER_BINDING, elements);
-    /* Buffers of the same names are others. */
+    /* Buffers with the same names are different buffers. */
     GLuint again[2];
     static const GLfloat nowhere[32] = {0};
     glGenBuffers(2, again);
@@ -261,7 +262,7 @@ static void feedback(void)
     note_feedback(objects[0], buffer);
 }
 
-/* Shaders of programs, and programs in use. */
+/* Shaders that are attached to programs, and programs that are in use. */
 static void programs(void)
 {
     no_picture();
@@ -288,7 +289,7 @@ static void programs(void)
     errors("gone");
 }
 
-/* A program stays in a pipeline, whether that is bound or not. */
+/* A program stays in a pipeline, whether the pipeline is bound or not. */
 static void pipelines(void)
 {
     no_picture();

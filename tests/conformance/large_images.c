@@ -1,4 +1,5 @@
-/* Images that are longer than any message: textures of every shape, refused ones, in lists and with mipmaps that follow, and read back. */
+/* Images that are longer than any message: textures of every shape, refused images, images in
+ * lists, images with generated mipmaps, and reads. */
 #include "conform.h"
 
 #define WIDTH 700
@@ -22,7 +23,7 @@ static GLuint texture(GLenum target)
     return name;
 }
 
-/* Logs what a level holds. */
+/* Logs the contents of a level. */
 static void note_level(const char *what, GLenum target, int level, GLenum format, size_t size)
 {
     unsigned char *back = calloc(1, size);
@@ -60,7 +61,8 @@ static void flat(void)
         note_level("apart", GL_TEXTURE_2D, 0, GL_RGBA, WIDTH * HEIGHT * 4);
         glPixelStorei(GL_UNPACK_SKIP_ROWS, 0);
         glPixelStorei(GL_UNPACK_SKIP_PIXELS, 0);
-        /* Not together with skips: Mesa swaps no more of the memory than the image without them takes. */
+        /* Swapping is not combined with skips, because Mesa swaps only as many bytes as the image
+         * without skips has. */
         glPixelStorei(GL_UNPACK_SWAP_BYTES, 1);
         glTexImage2D(GL_TEXTURE_2D, 0, kinds[i].internal, WIDTH, HEIGHT, 0, kinds[i].format, kinds[i].type, bytes);
         note_level("swapped", GL_TEXTURE_2D, 0, GL_RGBA, WIDTH * HEIGHT * 4);
@@ -105,7 +107,7 @@ static void other_shapes(void)
     free(bytes);
 }
 
-/* Whatever is refused leaves the image as it was. */
+/* Refused images leave the texture unchanged. */
 static void refused(void)
 {
     unsigned char *first = noise(WIDTH * HEIGHT * 4, 3), *second = noise(WIDTH * HEIGHT * 4, 4);
@@ -186,7 +188,7 @@ static void proxies(void)
     free(bytes);
 }
 
-/* More pixels than one answer brings. */
+/* Reads more pixels than fit into one answer. */
 static void read_back(void)
 {
     enum { side = 1500 };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A half ball of quads, bulging towards the eye. */
+/* Half a sphere of quads that points towards the eye. */
 static void ball(int steps)
 {
     for (int i = 0; i < steps; i++) {
@@ -120,7 +120,7 @@ static void models(void)
     }
 }
 
-/* Positions and directions are transformed by the matrix of the moment; normals by its inverse. */
+/* Positions and directions are transformed by the current matrix, and normals by its inverse. */
 static void transformed(void)
 {
     start();

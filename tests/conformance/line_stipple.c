@@ -1,4 +1,4 @@
-/* The stipple pattern runs on along strips and loops and restarts with each independent line. */
+/* The stipple pattern continues along strips and loops. It restarts with each independent line. */
 #include "conform.h"
 
 #include <math.h>
@@ -30,10 +30,8 @@ static void patterns(void)
     INTS(GL_LINE_STIPPLE_REPEAT, 1);
 }
 
-/*
- * A pattern that restarts somewhere shows. At 20 bytes a vertex the long paths take more than 256 KiB, but stay below the half MiB at which Mesa
- * itself cuts a run and restarts the pattern.
- */
+/* The pictures show whether a pattern restarts. With 20 bytes per vertex, the long paths exceed 256
+ * KiB. They stay below the half MiB at which Mesa itself cuts a run and restarts the pattern. */
 #define MANY 20000
 
 static void long_path(GLenum type, int count)

@@ -1,10 +1,11 @@
-/* Errors of commands in display lists: the list holds them and raises them when it is called. */
+/* Errors of commands in display lists. The list records the commands, and raises the errors when it
+ * is called. */
 #include "conform.h"
 
 static GLfloat numbers[64] = {1, 1, 1, 1};
 static GLubyte bytes[256];
 
-/* Compiles a list with and without executing it, and calls it. */
+/* Compiles a list, with and without executing it, and then calls it. */
 #define LISTED(name, ...)                                                                                                                             \
     do {                                                                                                                                              \
         for (int executed = 0; executed < 2; executed++) {                                                                                            \
@@ -106,7 +107,8 @@ static void inside(void)
     INTS(GL_LIST_BASE, 1);
 }
 
-/* OpenGL ignores only the draw. Mesa drops the begun primitive as well, so the pictures differ and are not compared. */
+/* OpenGL ignores only the draw. Mesa also drops the primitive that was begun, so the pictures
+ * differ and are not compared. */
 static void draws_inside(void)
 {
     no_picture();
@@ -115,7 +117,7 @@ static void draws_inside(void)
     INSIDE("glDrawElements", glDrawElements(GL_POINTS, 1, GL_UNSIGNED_BYTE, bytes));
 }
 
-/* Commands that display lists never hold are executed while a list is compiled. */
+/* Commands that display lists never record are executed during compilation. */
 static void at_once(void)
 {
     no_picture();
@@ -144,7 +146,7 @@ static void at_once(void)
     }
 }
 
-/* The same of commands that set something, with the error of each. */
+/* The same for commands that set state, with the error of each command. */
 #define AT_ONCE(command)                                                                                                                              \
     do {                                                                                                                                              \
         command;                                                                                                                                      \
@@ -240,7 +242,7 @@ static void wrong_arguments(void)
     FLOATS(GL_LINE_WIDTH, 1);
 }
 
-/* A list with an error goes on behind it. */
+/* A list continues after a command with an error. */
 static void behind(void)
 {
     glNewList(1, GL_COMPILE_AND_EXECUTE);

@@ -1,4 +1,4 @@
-/* Display lists: names, nesting, compile and execute, and calling them in every way. */
+/* Display lists: names, nesting, compile and execute, and all ways of calling them. */
 #include "conform.h"
 
 static void triangle(float x, float y)
@@ -10,7 +10,7 @@ static void triangle(float x, float y)
     glEnd();
 }
 
-/* A list that draws a triangle in its own place: `index` 0 to 99. */
+/* A list that draws a triangle at its own position. `index` is from 0 to 99. */
 static void fill_list(GLuint list, int index)
 {
     glNewList(list, GL_COMPILE);
@@ -85,7 +85,7 @@ static void nested(void)
     errors("nested lists");
 }
 
-/* Each list moves on and calls the next; only the innermost 64 levels count. */
+/* Each list moves and calls the next one. Only the first 64 levels are executed. */
 static void deep(void)
 {
     for (GLuint list = 1; list <= 80; list++) {
@@ -174,7 +174,7 @@ static void call_lists_types(void)
     errors("zero lists");
 }
 
-/* The list base is state that lists may change; it counts at the time of the call. */
+/* The list base is state that lists may change. The base at the time of a call applies. */
 static void base_inside(void)
 {
     for (int i = 0; i < 100; i++)
@@ -196,7 +196,7 @@ static void base_inside(void)
     INTS(GL_LIST_BASE, 1);
 }
 
-/* Errors of compiled commands come when the list is called. */
+/* Errors of compiled commands are raised when the list is called. */
 static void errors_in_lists(void)
 {
     no_picture();
@@ -221,7 +221,7 @@ static void errors_in_lists(void)
     errors("its end");
 }
 
-/* Commands that are carried out at once although a list is being compiled. */
+/* Commands that are executed immediately, even during the compilation of a list. */
 static void not_compiled(void)
 {
     GLint value = 0;

@@ -157,7 +157,7 @@ static void matrices_and_lights(void)
     errors("matrices and lights in lists");
 }
 
-/* A list with much geometry: longer than anything that is sent in one piece. */
+/* A list with so much geometry that it is longer than any message. */
 static void large(void)
 {
     glNewList(1, GL_COMPILE);
@@ -203,7 +203,8 @@ static void programs(void)
     errors("programs in lists");
 }
 
-/* Lists that read the window: what they copy has been drawn before, between and within them. */
+/* Lists that copy from the window. The copies contain drawing from before, between and within the
+ * lists. */
 static void window(void)
 {
     GLuint texture;

@@ -1,11 +1,12 @@
-/* Runs of many thousand vertices between one glBegin and glEnd, which no buffer of ordinary size holds at once. */
+/* Runs of many thousand vertices between one glBegin and glEnd. No buffer of ordinary size holds
+ * such a run. */
 #include "conform.h"
 
 #include <math.h>
 
 #define MANY 60000
 
-/* Points along a spiral that fills the window; every vertex has its own place and colour. */
+/* Points along a spiral that fills the window. Every vertex has its own position and colour. */
 static void spiral(int index, int count, float inner)
 {
     float part = (float)index / (float)count, angle = part * 6.2831853f * 40, radius = (0.05f + 0.9f * part) * inner;
@@ -55,7 +56,7 @@ static void triangles(void)
     glEnd();
 }
 
-/* A ribbon along the spiral: inner and outer edge alternate. */
+/* A ribbon along the spiral, with alternating inner and outer vertices. */
 static void ribbon(GLenum type, int count)
 {
     glBegin(type);
@@ -69,7 +70,8 @@ static void triangle_strip(void)
     ribbon(GL_TRIANGLE_STRIP, MANY + 1);
 }
 
-/* Facing, culling and provoking corners depend on whether a triangle is an even or odd one of its strip. */
+/* Facing, culling and provoking vertices depend on whether the number of a triangle in its strip is
+ * even or odd. */
 static void triangle_strip_flat_culled(void)
 {
     glShadeModel(GL_FLAT);
@@ -145,7 +147,7 @@ static void polygon_flat(void)
     round_shape(GL_POLYGON);
 }
 
-/* Wide vertices: all that fixed function can use of each. */
+/* Large vertices, with all attributes that fixed function can use. */
 static void many_attributes(void)
 {
     glEnable(GL_COLOR_SUM);
@@ -168,7 +170,8 @@ static void many_attributes(void)
     FLOATS(GL_CURRENT_FOG_COORD, 1);
 }
 
-/* A run of two million vertices: it fits into no buffer, and the colour must still be right at its end. */
+/* A run of two million vertices. It does not fit into any buffer, and the colour must still be
+ * right at its end. */
 static void very_long(void)
 {
     run(GL_LINE_STRIP, 2000000);

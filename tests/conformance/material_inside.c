@@ -49,7 +49,7 @@ static void between_vertices(void)
     log_material(GL_BACK);
 }
 
-/* Each of the parameters, the integer variants too, once a triangle. */
+/* Each of the parameters, including the integer variants, once per triangle. */
 static void every_parameter(void)
 {
     static const GLenum names[] = {GL_AMBIENT, GL_DIFFUSE, GL_SPECULAR, GL_EMISSION, GL_AMBIENT_AND_DIFFUSE};
@@ -102,7 +102,8 @@ static void color_material(void)
     log_material(GL_FRONT);
 }
 
-/* The colour drives diffuse, glMaterial sets it too; then the mode changes and back. */
+/* Both the colour and glMaterial set the diffuse material. Then the mode changes and changes
+ * back. */
 static void color_and_material(void)
 {
     light();

@@ -1,4 +1,4 @@
-/* Matrix commands, stacks, and what the gets of matrices return. */
+/* Matrix commands, stacks, and the results of matrix gets. */
 #include "conform.h"
 
 static const GLfloat example[16] = {0.8f, 0.1f, 0, 0, -0.2f, 0.7f, 0.3f, 0, 0.1f, 0, 1, 0, 0.05f, -0.1f, 0.2f, 1};
@@ -111,7 +111,7 @@ static void bad_values(void)
     log_all("nothing changed");
 }
 
-/* A tree of transformations: twigs on branches. */
+/* A tree of transformations. */
 static void branch(int depth)
 {
     glColor3f((float)depth / 6, 1 - (float)depth / 8, 0.2f);

@@ -1,8 +1,6 @@
-/*
- * How much memory a program has at most, after runs of immediate mode that would fill any buffer and frames that fill a buffer object again and again.
- * The figures go to the standard error stream, not into the log, because only a special test
- * compares them.
- */
+/* The maximum memory of a program after long runs of immediate mode, which would fill any buffer,
+ * and after frames that fill a buffer object repeatedly. The figures go to standard error and not
+ * into the log, because only a special test compares them. */
 #include "conform.h"
 
 #include <math.h>
@@ -39,7 +37,7 @@ static void strip(void)
     report("strip");
 }
 
-/* An attribute that joins in mid-primitive. */
+/* An attribute that is first set in the middle of a primitive. */
 static void wider(void)
 {
     glBegin(GL_QUADS);
@@ -54,7 +52,7 @@ static void wider(void)
     report("wider");
 }
 
-/* A megabyte a draw, 300 times. */
+/* 300 draws with a megabyte each. */
 static void uploads(void)
 {
     static float data[1 << 18];

@@ -1,4 +1,4 @@
-/* Attributes that are first set in the middle of a run, and what remains current after it. */
+/* Attributes that are first set in the middle of a run, and the current values after the run. */
 #include "conform.h"
 
 static void log_current(void)
@@ -39,7 +39,7 @@ static void color_from_the_middle(void)
     log_current();
 }
 
-/* One attribute after the other begins, so that the shape of a vertex grows five times. */
+/* Attributes are added one after the other, so the layout of a vertex grows five times. */
 static void growing_vertices(void)
 {
     static const unsigned char texture[] = {255, 255, 255, 90, 90, 90, 90, 90, 90, 255, 255, 255};
@@ -73,7 +73,7 @@ static void growing_vertices(void)
     log_current();
 }
 
-/* A run so long that its beginning is under way when the colour begins. */
+/* The run is so long that its beginning has been sent before the colour is first set. */
 static void late_in_a_long_run(void)
 {
     glColor3f(0, 1, 1);
@@ -91,7 +91,7 @@ static void late_in_a_long_run(void)
     log_current();
 }
 
-/* Values that no vertex follows stay current; they count for the next run and for drawing of other kinds. */
+/* Values after the last vertex become current. They apply to the next run and to other drawing. */
 static void left_over(void)
 {
     glBegin(GL_POINTS);
@@ -120,7 +120,7 @@ static void left_over(void)
     glRectf(0.2f, -0.8f, 0.8f, 0.8f);
 }
 
-/* Attributes that are set outside of runs hold in them, and the other way round. */
+/* Attributes that are set outside of runs apply inside them, and the reverse. */
 static void between_runs(void)
 {
     for (int i = 0; i < 12; i++) {

@@ -49,7 +49,7 @@ static void buffers(void)
             }
             errors("asked");
         }
-        /* The general binding is left alone. */
+        /* The general binding is unchanged. */
         GLint general = -1;
         glGetIntegerv(names[t][0], &general);
         note("general %d", general != 0);

@@ -1,4 +1,5 @@
-/* Multisampled textures and renderbuffers: storage, masks, sample shading, positions, resolving, and mistakes. */
+/* Multisampled textures and renderbuffers: storage, masks, sample shading, positions, resolving,
+ * and errors. */
 #include "conform.h"
 
 static const char vertex[] = "#version 150\nuniform float turn; void main() { float a = turn + float(gl_VertexID) * 2.1; gl_Position = vec4(0.9 * cos(a), 0.9 * sin(a), 0.0, 1.0); }";
@@ -94,7 +95,7 @@ static void drawn(void)
     }
     glSampleMaski(1, 5);
     errors("no such word");
-    /* Each sample looked at by a shader. */
+    /* A shader reads each sample. */
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glViewport(192, 0, 64, 64);
     GLuint fetch = build_program("#version 150\nvoid main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0); }",
@@ -227,7 +228,7 @@ static void wrong(void)
     }
 }
 
-/* The initial filters of textures, which depend on their kind. */
+/* The initial filters of textures depend on the kind of texture. */
 static void initial(void)
 {
     static const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY};

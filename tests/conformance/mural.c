@@ -1,12 +1,12 @@
-/*
- * A picture of 40000x300 pixels, of which pieces are looked at: drawn to one window if viewports may be as large, and otherwise piece by piece.
- */
+/* A picture of 40000x300 pixels, of which some pieces are compared. It is drawn to one window if
+ * viewports can be so large, and otherwise piece by piece. */
 #include "conform.h"
 
 #define WIDTH 40000
 #define HEIGHT 300
 
-/* At the edges, where numbers of pixels need another bit, and somewhere. */
+/* The pieces are at the edges, at positions where the pixel number needs another bit, and at one
+ * other position. */
 static const int lefts[] = {0, 9792, 16288, 32640, WIDTH - SIZE};
 #define PIECES (int)(sizeof lefts / sizeof *lefts)
 
@@ -19,7 +19,7 @@ static void view(int x, int y, int width, int height)
     glViewport(x - left, y, width, height);
 }
 
-/* All of the picture, one unit a pixel. */
+/* Sets a projection for the whole picture, with one unit per pixel. */
 static void project(void)
 {
     int width = whole ? WIDTH : SIZE;
@@ -31,7 +31,7 @@ static void project(void)
     glLoadIdentity();
 }
 
-/* How much of what is read at once is not what is read of the piece alone. */
+/* Logs the number of bytes that differ between a read of the whole and a read of the piece. */
 static void note_read(int x)
 {
     int width = whole ? WIDTH : SIZE, wrong = 0;
@@ -45,7 +45,7 @@ static void note_read(int x)
     free(piece);
 }
 
-/* Draws each piece and keeps it. `draw` is given where it begins. */
+/* Draws each piece and saves it. `draw` gets the column at which the piece begins. */
 static void pieces(void (*draw)(int x))
 {
     static const int attributes[] = {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 2, GLX_CONTEXT_PROFILE_MASK_ARB,
@@ -104,7 +104,7 @@ static void draw_shapes(int x)
         glVertex2f((float)(x + 240 - 15 * i) + 0.25f, 220.25f);
         glEnd();
     }
-    /* Over all of the picture. */
+    /* Lines over the whole picture. */
     glColor3f(1, 1, 1);
     glBegin(GL_LINES);
     glVertex2f(0, 240.25f);
@@ -139,7 +139,7 @@ static void draw_boxes(int x)
         glColor3f(1, 1, 1);
         square(0.3f);
     }
-    /* Parts of all of the picture. */
+    /* A drawing over the whole picture, of which each piece shows a part. */
     glLoadIdentity();
     glOrtho(left, whole ? WIDTH : left + SIZE, 0, HEIGHT, -1, 1);
     view(left, 0, whole ? WIDTH : SIZE, HEIGHT);
@@ -172,7 +172,7 @@ static void draw_images(int x)
     glCopyPixels(x - left, 10, 200, 32, GL_COLOR);
     glPixelZoom(1, 1);
     glCopyPixels(x - left, 10, 100, 10, GL_DEPTH);
-    /* Pixels that are read are drawn again. */
+    /* Pixels that were read are drawn again. */
     GLubyte *read = calloc(200 * 40, 4);
     glReadPixels(x - left, 10, 200, 40, GL_RGBA, GL_UNSIGNED_BYTE, read);
     glWindowPos2i(x - left + 40, 180);

@@ -1,4 +1,5 @@
-/* Extensions that Mesa lists since 22.3: views of layers, images without a format, storage by its older name, how much memory is free. */
+/* Extensions that Mesa has listed since 22.3: views of layers, images without a format, storage
+ * under its older name, and the amount of free memory. */
 #include "conform.h"
 #include "egl.h"
 
@@ -81,7 +82,7 @@ static void multiview(void)
     glFramebufferTextureMultiviewOVR(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, 0, 0, 0, 0);
     note_attached(GL_FRAMEBUFFER);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    /* The layers side by side. */
+    /* Shows the layers side by side. */
     GLuint shower = build_program("#version 330\nout vec3 at; uniform int layer; void main() { vec2 c = vec2(gl_VertexID & 1, gl_VertexID >> 1); at = vec3(c, float(layer)); gl_Position = vec4(c * 2.0 - 1.0, 0.0, 1.0); }",
                                "#version 330\nin vec3 at; uniform sampler2DArray image; out vec4 result; void main() { result = texture(image, at); }");
     glUseProgram(shower);
@@ -157,7 +158,7 @@ static void storage(void)
     errors("drawn");
 }
 
-/* How much is free is the machine's matter, and so is whether any of it is. */
+/* The amount of free memory depends on the machine, and may be zero. */
 static void memory(void)
 {
     GLint values[8];
@@ -195,7 +196,7 @@ static void dithered_coverage(void)
     }
 }
 
-/* Older names of commands, in OpenGL ES 2. */
+/* Older names of commands in OpenGL ES 2. */
 static void embedded(void)
 {
     EGLDisplay egl = open_surfaceless();
@@ -273,7 +274,7 @@ static void embedded(void)
     eglReleaseThread();
 }
 
-/* A scene of OpenGL ES makes its own context, which is then the thread's. */
+/* A scene of OpenGL ES makes its own context, which becomes current in the thread. */
 static void embedded_alone(void)
 {
     glXMakeCurrent(display, None, NULL);

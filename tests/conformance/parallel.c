@@ -1,9 +1,9 @@
-/*
- * Several programs that draw into one window, in an order that they state by barriers and semaphores (GL_CR_synchronization).
+/* Several programs draw into one window. Barriers and semaphores (GL_CR_synchronization) determine
+ * the order.
  *
- * PARALLEL_RANK and PARALLEL_RANKS say which of them this is. Each draws every n-th shape, blended and with a depth test, so the picture shows the
- * order. Without these variables one program draws all shapes: its picture is what theirs must be.
- */
+ * PARALLEL_RANK and PARALLEL_RANKS are the rank of this program and the number of programs. Each
+ * program draws every n-th shape, blended and with a depth test, so the picture shows the order.
+ * Without these variables, one program draws all shapes. Its picture is the reference. */
 #include "conform.h"
 
 #include <pthread.h>
@@ -74,7 +74,7 @@ static void pass_turn(int step)
         semaphore_v((GLuint)((step + 1) % ranks));
 }
 
-/* A shape that overlaps others, at a depth of its own. */
+/* A shape that overlaps others and has its own depth. */
 static void shape(int step, int round)
 {
     float x, y, size;
@@ -122,7 +122,7 @@ static void draw_round(int round)
     meet();
 }
 
-/* Only one of them has the picture, when all have drawn. */
+/* Only rank 0 takes the picture, after all programs have drawn. */
 static void end(void)
 {
     if (rank != 0)
@@ -138,8 +138,9 @@ static void interleaved(void)
     end();
 }
 
-/* The programs read, in turns, what the others have drawn: the picture so far is copied to another place, and to a texture that is drawn. At first only rank 0
- * does so, and the others just draw. */
+/* The programs take turns to read the drawing of the others. They copy the picture so far to
+ * another position, and to a texture that is drawn. At first, only rank 0 does this, and the others
+ * only draw. */
 static void copies(void)
 {
     GLuint texture = 0;
@@ -202,7 +203,8 @@ static void begin_strips(void)
     meet();
 }
 
-/* Draws in this strip from now on. A barrier that is for one program alone makes it look again at what the others may have drawn. */
+/* Draws in this strip from now on. A barrier for one program alone makes the program read again
+ * what others may have drawn. */
 static void enter_strip(int strip)
 {
     glEnable(GL_SCISSOR_TEST);
@@ -211,7 +213,8 @@ static void enter_strip(int strip)
         barrier_exec(50 + (GLuint)rank);
 }
 
-/* The same without turns: each of them copies and draws in a strip of its own, while the others do. */
+/* The same without turns. Each program copies and draws in its own strip at the same time as the
+ * others. */
 static void strips(void)
 {
     begin_strips();
@@ -231,7 +234,8 @@ static void strips(void)
     end();
 }
 
-/* Rank 0 copies by display lists, which the renderers cannot see through, and the others just draw. */
+/* Rank 0 copies with display lists, whose contents the renderers do not examine. The others only
+ * draw. */
 static void lists(void)
 {
     begin_strips();
@@ -250,7 +254,7 @@ static void lists(void)
         pass_turn(step);
     }
     meet();
-    /* And without turns. */
+    /* The same without turns. */
     for (int step = 0; step < STEPS; step++) {
         int strip = step % STRIPS;
         if (!is_mine(strip))
@@ -268,7 +272,8 @@ static void lists(void)
     end();
 }
 
-/* All draw all of the window whenever they get the one semaphore. In which order is not known, but it is the same for all pixels. */
+/* Each program draws over the whole window when it gets the single semaphore. The order is not
+ * known, but it is the same for all pixels. */
 static void exclusive(void)
 {
     enum { ONE = 70, TURNS = 30 };
@@ -308,7 +313,8 @@ struct worker {
     GLXContext context;
 };
 
-/* There are permits for all threads but one, so whichever waits, another program goes on. */
+/* There is one permit less than there are threads. So while a thread waits, another program can
+ * continue. */
 static void *take_often(void *argument)
 {
     struct worker *worker = argument;
@@ -348,7 +354,7 @@ static void threads(void)
     no_picture();
 }
 
-/* PARALLEL_ROUNDS times the same picture. */
+/* Draws the same picture PARALLEL_ROUNDS times. */
 static void again(void)
 {
     static unsigned char first[SIZE * SIZE * 4], now[SIZE * SIZE * 4];
@@ -366,7 +372,8 @@ static void again(void)
     end();
 }
 
-/* Frames that one of them hands over, or with PARALLEL_SWAPS each in turn. The last stays for PARALLEL_STAY seconds. */
+/* Frames that one program hands over, or each program in turn if PARALLEL_SWAPS is set. The last
+ * frame stays for PARALLEL_STAY seconds. */
 static void frames(void)
 {
     begin();
@@ -384,7 +391,7 @@ static void frames(void)
     end();
 }
 
-/* The others' drawing as each of them sees it, and its own objects and state. */
+/* Each program sees the drawing of the others, and has its own objects and state. */
 static void apart(void)
 {
     begin();
@@ -420,7 +427,7 @@ static void apart(void)
     no_picture();
 }
 
-/* PARALLEL_MISTAKE is what goes wrong, where nothing does for one program alone. */
+/* PARALLEL_MISTAKE selects the mistake. With a single program, no mistake is made. */
 static void mistakes(void)
 {
     const char *mistake = getenv("PARALLEL_MISTAKE");
@@ -460,8 +467,9 @@ static void mistakes(void)
         return;
     }
     if (strcmp(mistake, "deadlock") == 0) {
-        /* No program gives one. The thread that then ends the program flushes all streams, and
-           waits for this lock. Meanwhile glFinish must not return: the status would be 0. */
+        /* No program gives a permit. The thread that then ends the program flushes all streams, and
+           waits for this lock. Meanwhile glFinish must not return, because the status would be
+           0. */
         flockfile(stdin);
         semaphore_create(70 + (GLuint)rank, 0);
         semaphore_p(70 + (GLuint)rank);

@@ -1,4 +1,4 @@
-/* GLX pbuffers: drawing, reading, sharing with a window, and gets of their attributes. */
+/* GLX pbuffers: drawing, reading, sharing with a window, and queries of attributes. */
 #include "conform.h"
 
 static GLXFBConfig config;
@@ -72,7 +72,7 @@ static void drawing(void)
     end();
 }
 
-/* Drawn off the screen, copied into the window. */
+/* Draws to a pbuffer, and copies the result into the window. */
 static void into_window(void)
 {
     if (!start())
@@ -120,7 +120,8 @@ static void two_contexts(void)
     glXDestroyPbuffer(display, pbuffer);
 }
 
-/* Without a swap: that of a pbuffer does nothing, but ends programs on Mesa's software renderer with an X error. */
+/* There is no swap. A swap of a pbuffer has no effect, but with Mesa's software renderer it ends
+ * programs with an X error. */
 static void buffers(void)
 {
     if (!start())

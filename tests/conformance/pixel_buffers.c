@@ -115,7 +115,8 @@ static void reading(void)
     BOUND(GL_PIXEL_PACK_BUFFER_BINDING, buffer);
 }
 
-/* From the framebuffer into a buffer and from the buffer into a texture and the framebuffer: nothing passes through the program. */
+/* Copies from the framebuffer into a buffer, and from the buffer into a texture and the
+ * framebuffer. No pixels pass through the program. */
 static void round_trip(void)
 {
     GLuint buffer = filled(GL_PIXEL_PACK_BUFFER, NULL, 128 * 128 * 4);

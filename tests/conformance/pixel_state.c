@@ -1,4 +1,5 @@
-/* The client's state of pixels: saved and restored, over buffers that are mapped or too short, and for maps and patterns. */
+/* Pixel state of the client: saved and restored, with buffers that are mapped or too short, and for
+ * maps and patterns. */
 #include "conform.h"
 
 #define IMAGE (51 * 60 * 4)

@@ -1,4 +1,4 @@
-/* Scales, biases and maps on the way of pixels, in every direction. */
+/* Scales, biases and maps for pixels, in every direction of transfer. */
 #include "conform.h"
 
 static void reset(void)
@@ -15,7 +15,7 @@ static void reset(void)
     glPixelTransferi(GL_INDEX_OFFSET, 0);
 }
 
-/* Way number `way` of changing colours. */
+/* Sets one of several changes of colours. */
 static void change(int way)
 {
     GLfloat curve[16];
@@ -169,7 +169,7 @@ static void gets(void)
     errors("parameter");
 }
 
-/* Maps and a stipple that a display list holds. */
+/* Maps and a stipple pattern in a display list. */
 static void from_a_list(void)
 {
     GLubyte stipple[128];

@@ -1,4 +1,4 @@
-/* Sizes, smoothing, attenuation and sprites of points; widths and smoothing of lines. */
+/* Points: sizes, smoothing, attenuation and sprites. Lines: widths and smoothing. */
 #include "conform.h"
 
 #include <math.h>

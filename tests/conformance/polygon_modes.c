@@ -47,7 +47,7 @@ static void edge_flags(void)
     BOOLS(GL_EDGE_FLAG, 1);
 }
 
-/* An edge flag that is first set in the middle of a run holds for the vertices behind it only. */
+/* An edge flag that is first set in the middle of a run applies only to the vertices after it. */
 static void edge_flag_late(void)
 {
     static const GLboolean off = GL_FALSE, on = GL_TRUE;
@@ -65,10 +65,9 @@ static void edge_flag_late(void)
     BOOLS(GL_EDGE_FLAG, 1);
 }
 
-/*
- * Where a long polygon is cut into pieces, no new edges may appear. At 20 bytes a vertex these take more than 256 KiB, but stay below the half MiB at
- * which Mesa itself cuts, and draws such edges.
- */
+/* A long polygon is cut into pieces, which must not add edges. With 20 bytes per vertex, these
+ * polygons exceed 256 KiB. They stay below the half MiB at which Mesa itself cuts polygons, and
+ * draws such edges. */
 #define MANY 20000
 
 static void long_shape(GLenum type, GLenum mode, int count)

@@ -27,7 +27,7 @@ static void offset(void)
     ENABLED(GL_POLYGON_OFFSET_POINT);
 }
 
-/* The pattern is fixed to the window; the unpack state of the moment applies to it. */
+/* The pattern is fixed to the window. The current unpack state applies to it. */
 static void stipple(void)
 {
     GLubyte pattern[4096], back[4096];

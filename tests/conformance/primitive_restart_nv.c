@@ -1,4 +1,4 @@
-/* NV_primitive_restart, whose switch is among the arrays'. */
+/* NV_primitive_restart, which is switched like an array. */
 #include "conform.h"
 
 static bool start(void)
@@ -37,7 +37,7 @@ static void immediate(void)
     errors("outside");
 }
 
-/* Loops that are cut because they are long are closed before the next begins. */
+/* Loops that are cut because of their length are closed before the next loop begins. */
 static void long_loops(void)
 {
     if (!start())

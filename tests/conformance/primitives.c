@@ -1,4 +1,5 @@
-/* Each primitive type of glBegin: whole, with vertices left over, too short, and empty. */
+/* Each primitive type of glBegin: complete, with extra vertices, with too few vertices, and
+ * empty. */
 #include "conform.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 static const GLenum types[] = {GL_POINTS, GL_LINES, GL_LINE_STRIP, GL_LINE_LOOP, GL_TRIANGLES, GL_TRIANGLE_STRIP, GL_TRIANGLE_FAN, GL_QUADS, GL_QUAD_STRIP,
                                GL_POLYGON};
 
-/* Vertex `index` of `count` on a circle; in strips, alternately on an inner and an outer one. */
+/* Vertex `index` of `count` on a circle. In strips, the vertices alternate between an inner and an
+ * outer circle. */
 static void vertex(GLenum type, int index, int count)
 {
     bool strip = type == GL_TRIANGLE_STRIP || type == GL_QUAD_STRIP;

@@ -76,7 +76,7 @@ static void resources(void)
             }
         }
     }
-    /* Several at once, into less room. */
+    /* Queries several properties with too little room for all of them. */
     GLint several[6] = {-7, -7, -7, -7, -7, -7};
     GLsizei count = -7;
     glGetProgramResourceiv(program, GL_UNIFORM, 0, 4, properties, 3, &count, several);
@@ -107,7 +107,7 @@ static void resources(void)
     errors("fragment data");
 }
 
-/* The older questions. */
+/* The older queries. */
 static void older(void)
 {
     no_picture();

@@ -65,7 +65,7 @@ static void occlusion(void)
     }
 }
 
-/* Polling until the result is there must come to an end. */
+/* A program that polls for the result must get it at some time. */
 static void polling(void)
 {
     GLuint query, available = 0;

@@ -1,4 +1,4 @@
-/* Results of queries that go to buffers. */
+/* Results of queries that are written to buffers. */
 #include "conform.h"
 
 static GLuint samples(void)

@@ -1,4 +1,5 @@
-/* glReadBuffer and its companions: what each framebuffer can be read from and drawn to, in each API, and their errors. */
+/* glReadBuffer and related commands: the buffers that each framebuffer can be read from and drawn
+ * to, in each API, and their errors. */
 #include "conform.h"
 #include "egl.h"
 
@@ -39,7 +40,7 @@ static void try_all(const char *where, bool is_gl, GLuint framebuffer)
         note("%x %x", read, draw);
         errors("asked");
     }
-    /* Mesa crashes there in OpenGL ES. */
+    /* In OpenGL ES, Mesa crashes in the next part. */
     if (!is_gl)
         return;
     GLubyte pixel[4] = {0};

@@ -61,7 +61,8 @@ static void packing(void)
     errors("packing");
 }
 
-/* Where there is no window the memory stays as it was, or not: all that counts is what lies inside. */
+/* Outside of the window, the memory may change or not. Only pixels inside the window are
+ * compared. */
 static void edges(void)
 {
     static const int boxes[][4] = {{-5, -5, 12, 12}, {250, 250, 12, 12}, {-5, 100, 300, 3}, {100, -5, 3, 300}};
@@ -99,7 +100,7 @@ static void depth_and_stencil(void)
     errors("depth and stencil");
 }
 
-/* Single pixels in great number, between drawing. */
+/* Reads many single pixels between draws. */
 static void many_small(void)
 {
     uint32_t sum = 0;
@@ -132,7 +133,7 @@ static void from_front(void)
     errors("both");
 }
 
-/* The same small regions again and again, in several layouts. */
+/* Reads the same small regions repeatedly, in several layouts. */
 static void note_small(const char *when)
 {
     static const struct {
@@ -162,7 +163,7 @@ static void note_small(const char *when)
     errors(when);
 }
 
-/* Whatever changes what is read shows in the next read, though it is the same. */
+/* All changes of the contents show in the next read, even if the read itself is the same. */
 static void again_and_again(void)
 {
     background();
@@ -213,7 +214,7 @@ static void again_and_again(void)
     note_small("a list is made");
     glCallList(list);
     note_small("and called");
-    /* Into a buffer, and then into memory. */
+    /* Reads into a buffer, and then into memory. */
     GLuint buffer = make_buffer(GL_PIXEL_PACK_BUFFER, 1024, NULL);
     glReadPixels(3, 5, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, (void *)16);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -237,7 +238,7 @@ static void again_and_again(void)
     glXMakeCurrent(display, main_window.id, mine);
     note_small("another context");
     glXDestroyContext(display, other);
-    /* Errors are those of each read. */
+    /* Each read raises its own errors. */
     for (int i = 0; i < 4; i++) {
         glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
         glReadPixels(3, 3, 1, 1, GL_RGBA, 0x1234, pixel);

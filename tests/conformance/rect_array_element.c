@@ -1,4 +1,4 @@
-/* glRect in its variants; glArrayElement from many kinds of arrays. */
+/* All variants of glRect, and glArrayElement from many kinds of arrays. */
 #include "conform.h"
 
 static void rectangles(void)
@@ -105,7 +105,7 @@ static void array_elements(void)
     errors("glArrayElement");
 }
 
-/* Without a vertex array elements set attributes, and glVertex makes the vertices. */
+/* Without a vertex array, elements set attributes, and glVertex makes the vertices. */
 static void elements_without_vertices(void)
 {
     fill();
@@ -141,7 +141,8 @@ static void elements_of_buffers(void)
     errors("elements of buffers");
 }
 
-/* Arrays may change between two elements of a run only outside of it, but their contents may change at any time. */
+/* Arrays may be set only outside of runs, but their contents may change between any two
+ * elements. */
 static void contents_change(void)
 {
     fill();

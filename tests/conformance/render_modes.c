@@ -109,7 +109,7 @@ static void wrong(void)
     glRenderMode(GL_RENDER);
 }
 
-/* Arrays, lists, rasters, clipping and long strips, and a buffer that is used again. */
+/* Arrays, lists, rasters, clipping and long strips, and a buffer that is reused. */
 static void more_hits(void)
 {
     no_picture();
@@ -152,7 +152,7 @@ static void more_hits(void)
             note("%08x", hits[i]);
         errors("round");
     }
-    /* From one mode to the other and back. */
+    /* Switches from one mode to the other and back. */
     GLfloat values[64];
     memset(values, 0, sizeof values);
     memset(hits, 0, sizeof hits);

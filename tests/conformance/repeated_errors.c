@@ -1,4 +1,5 @@
-/* Commands that succeed, and then fail although they are the same, because something else has changed: glGetError says so each time. */
+/* Commands that succeed, and later fail without a change of their own, because other state has
+ * changed. glGetError reports each failure. */
 #include "conform.h"
 
 #define VERTEX "#version 150\nin vec4 place; void main() { gl_Position = place; gl_PointSize = 1.0; }"
@@ -15,7 +16,8 @@ static void places(void)
 
 static void draw(const char *when)
 {
-    /* With no error of anything before, and three times: success is learned from the first. */
+    /* Earlier errors are cleared, and the draw is repeated three times, because the client learns
+     * from the first success. */
     errors("before");
     for (int i = 0; i < 3; i++) {
         glDrawArrays(GL_TRIANGLES, 0, 6);
@@ -81,7 +83,8 @@ static void samplers(void)
     draw("linked again, together");
 }
 
-/* A display list sets state unseen by the client, so that setting the former value is a change. */
+/* A display list sets state that the client does not see. Setting the former value is then a
+ * change. */
 static void listed_samplers(void)
 {
     GLuint program = sampling(), list = glGenLists(1);
@@ -107,7 +110,7 @@ static void listed_samplers(void)
     }
 }
 
-/* The elements of an array of samplers, set together and by themselves. */
+/* The elements of an array of samplers, set together and one by one. */
 static void sampler_arrays(void)
 {
     GLuint program = sampling();
@@ -167,7 +170,8 @@ static void uniforms(void)
     errors("of a program that is deleted later");
 }
 
-/* The draw framebuffer loses an image, gets one that does not fit, or is another one. */
+/* The draw framebuffer loses an image, gets an unsuitable image, or is replaced by another
+ * framebuffer. */
 static void attachments(void)
 {
     GLuint framebuffers[2], textures[2], renderbuffers[2];
@@ -234,7 +238,7 @@ static void attachments(void)
         LOOK("by name");
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[0], 0);
         LOOK("as before it was done by name");
-        /* Another one by name, while what was attached before becomes unfit. */
+        /* Another image is attached by name, while the previous image becomes unsuitable. */
         glNamedFramebufferTexture(framebuffers[0], GL_COLOR_ATTACHMENT0, textures[1], 0);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB9_E5, 32, 32, 0, GL_RGB, GL_FLOAT, NULL);
         draw("another by name");
@@ -252,7 +256,8 @@ static void attachments(void)
         LOOK("another one");
         glBindFramebuffer(GL_FRAMEBUFFER, framebuffers[0]);
         LOOK("the first one");
-        /* A deleted texture leaves the framebuffer that is bound, and no other; its name may come back. */
+        /* A deleted texture is detached from the bound framebuffer only. Its name may be used
+         * again. */
         glDeleteTextures(1, textures);
         LOOK("deleted");
         glGenTextures(1, textures);
@@ -274,7 +279,7 @@ static void attachments(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* A framebuffer that needs no image, and another of its name that does. */
+/* A framebuffer that needs no image, and another framebuffer with the same name that does. */
 static void no_attachments(void)
 {
     GLuint framebuffer;
@@ -296,7 +301,7 @@ static void no_attachments(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* Another context of the group changes what this one uses. */
+/* Another context of the share group changes objects that this context uses. */
 static void company(void)
 {
     GLXContext mine = glXGetCurrentContext(), other = glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, mine, True);
@@ -411,7 +416,6 @@ static void blits(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* Other reasons that forbid draws. */
 /* Two sources for more than one buffer. */
 static void two_sources(void)
 {
@@ -460,7 +464,7 @@ static void circumstances(void)
         glEndTransformFeedback();
         draw("captured");
         glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
-        /* Programs in assembly, with none. */
+        /* Assembly programs are enabled, but none is bound. */
         glUseProgram(0);
         glEnable(GL_VERTEX_PROGRAM_ARB);
         draw("no vertex program");
@@ -491,7 +495,7 @@ static void circumstances(void)
             draw("a plain equation");
             glDisable(GL_BLEND);
         }
-        /* A buffer that is mapped. */
+        /* The buffer is mapped. */
         glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE);
         draw("mapped");
         glUnmapBuffer(GL_ARRAY_BUFFER);
@@ -516,7 +520,7 @@ static void circumstances(void)
     }
 }
 
-/* Draws from the program's memory fail like others. */
+/* Draws from the program's memory fail in the same way. */
 static void memory(void)
 {
     GLuint framebuffer;

@@ -1,4 +1,4 @@
-/* Gets that are told how much room there is: GL_ARB_robustness and those of OpenGL 4.5. */
+/* Gets with a limit for the size of the result: GL_ARB_robustness and the ones of OpenGL 4.5. */
 #include "conform.h"
 
 static unsigned char room[1 << 16];
@@ -8,7 +8,7 @@ static void clear_room(void)
     memset(room, 0x5a, sizeof room);
 }
 
-/* Room enough, one byte too little, none at all, and less than none. */
+/* Enough room, one byte too little, no room, and a negative size. */
 #define TRY(name, size, call)                                                                                                                         \
     do {                                                                                                                                              \
         const int sizes[] = {(size) + 7, (size), (size)-1, 0, -1};                                                                                    \
@@ -77,7 +77,7 @@ static void images(void)
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glPixelStorei(GL_PACK_SKIP_PIXELS, 0);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_COMPRESSED_RGBA_S3TC_DXT5_EXT, 16, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    /* Mesa writes a compressed image whatever the size. */
+    /* Mesa writes a compressed image even if the size is too small. */
     glGetnCompressedTexImageARB(GL_TEXTURE_2D, 0, 128, room);
     note_bytes("compressed", room, 140);
     TRY("no level", 128, glGetnCompressedTexImageARB(GL_TEXTURE_2D, 3, n, room));
@@ -112,7 +112,8 @@ static void uniforms(void)
     errors("reset");
 }
 
-/* The names that OpenGL 4.5 gave them. Mesa 22.3 does nothing at all in those of images, maps and doubles. */
+/* The names in OpenGL 4.5. In Mesa 22.3, the commands for images, maps and doubles have no
+ * effect. */
 static void core_names(void)
 {
     no_picture();

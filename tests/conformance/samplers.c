@@ -1,4 +1,5 @@
-/* Sampler objects: their parameters in all types, what they override, bindings of many, and mistakes. */
+/* Sampler objects: their parameters in all types, the texture parameters that they override,
+ * bindings of several at once, and errors. */
 #include "conform.h"
 
 static const struct {
@@ -159,7 +160,7 @@ static void drawn(void)
     errors("drawn");
 }
 
-/* Cube maps with and without seams, of the whole context and of a sampler. */
+/* Cube maps with and without seams, set for the whole context and for a sampler. */
 static void seams(void)
 {
     if (!need_extension("GL_ARB_seamless_cube_map"))

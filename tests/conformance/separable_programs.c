@@ -1,4 +1,4 @@
-/* Programs of one stage, put together in pipelines. */
+/* Programs with a single stage, combined in pipelines. */
 #include "conform.h"
 
 static const char vertex_source[] = "#version 330\n#extension GL_ARB_separate_shader_objects : enable\nlayout(location = 0) in vec2 place;\n"

@@ -1,4 +1,4 @@
-/* GL_ARB_shading_language_include: strings by name, shaders that include them, and mistakes. */
+/* GL_ARB_shading_language_include: named strings, shaders that include them, and errors. */
 #include "conform.h"
 
 static void put(const char *name, const char *text)

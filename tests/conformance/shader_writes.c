@@ -1,4 +1,5 @@
-/* Shaders that write: to storage buffers, atomic counters and images, seen by draws, copies, maps and reads after them. */
+/* Shaders that write to storage buffers, atomic counters and images. Later draws, copies, maps and
+ * reads see the results. */
 #include "conform.h"
 
 static const char *const needed[] = {"GL_ARB_compute_shader", "GL_ARB_shader_storage_buffer_object", "GL_ARB_shader_image_load_store",
@@ -64,7 +65,7 @@ static void storage_buffers(void)
     for (GLuint i = 0; i < 32; i++)
         first[i] = i;
     GLuint buffer = new_buffer(GL_SHADER_STORAGE_BUFFER, sizeof first, first);
-    /* A copy that the client may keep is wrong from here on. */
+    /* If the client keeps a copy, it is outdated from here on. */
     GLuint *map = glMapBuffer(GL_SHADER_STORAGE_BUFFER, GL_READ_ONLY);
     note("mapped %u", map[5]);
     glUnmapBuffer(GL_SHADER_STORAGE_BUFFER);
@@ -117,7 +118,7 @@ static void storage_buffers(void)
     errors("not aligned");
 }
 
-/* Draws use what a shader has written: indices, vertices, and their number. */
+/* Draws use values that a shader has written: indices, vertices, and their number. */
 static void drawn(void)
 {
     if (!ready() || !need_extension("GL_ARB_draw_indirect"))
@@ -132,7 +133,8 @@ static void drawn(void)
     static const GLushort made_up[32] = {0};
     GLuint places = new_buffer(GL_ARRAY_BUFFER, 32 * 8, NULL), order = new_buffer(GL_ELEMENT_ARRAY_BUFFER, 32 * 4, made_up);
     GLuint commands = new_buffer(GL_DRAW_INDIRECT_BUFFER, 32, NULL);
-    /* A draw with arrays of the program's memory has the client look at the indices, and keep them. */
+    /* Because of a draw with arrays in the program's memory, the client reads the indices and keeps
+     * them. */
     static const GLfloat corners[] = {10, 10, 50, 10, 10, 50};
     static const GLuint triangle[] = {0, 1, 2};
     glBufferSubData(GL_ELEMENT_ARRAY_BUFFER, 0, sizeof triangle, triangle);
@@ -182,7 +184,7 @@ static void counters(void)
     GLuint buffer = new_buffer(GL_ATOMIC_COUNTER_BUFFER, sizeof zeros, zeros);
     glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 2, buffer);
     glUseProgram(program);
-    /* Not by glBegin(): Mesa puts such vertices off until after the read. */
+    /* glBegin is not used here, because Mesa delays its vertices until after the read. */
     static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1};
     glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
     glEnableVertexAttribArray(0);

@@ -1,4 +1,5 @@
-/* Triangles in patches all over the window, from arrays and buffers: what is sorted by where it lies must be drawn where it lies now. */
+/* Triangles in patches all over the window, from arrays and buffers. Draws that are sorted by
+ * position must be drawn at their current position. */
 #include "conform.h"
 
 #define PATCHES 64
@@ -16,7 +17,7 @@ static float number(unsigned *seed)
     return (float)(*seed >> 8) / (float)(1u << 24);
 }
 
-/* Each patch keeps clear of the others, and of the middle of the window. */
+/* Each patch is separate from the others and from the middle of the window. */
 static void make(unsigned seed)
 {
     for (int patch = 0; patch < PATCHES; patch++) {
@@ -66,7 +67,7 @@ static void immediate(void)
     glEnd();
 }
 
-/* Few filled ones, with lines that would be wide. */
+/* A few filled triangles, and wide lines. */
 static void wide(void)
 {
     make(11);
@@ -145,7 +146,7 @@ static void instances(void)
     errors("instances");
 }
 
-/* Draws everywhere with the state that lists have left. */
+/* Draws all over the window with the state that the lists have left. */
 static void draw_what_is_current(void)
 {
     glBegin(GL_QUADS);
@@ -158,7 +159,8 @@ static void draw_what_is_current(void)
     errors("lists");
 }
 
-/* Lists of patches, which set what is current, and more that is not for their tiles only. */
+/* Lists of patches. They also set current values, and other state that is needed beyond their
+ * tiles. */
 static GLuint make_lists(unsigned seed)
 {
     static const float red[] = {0.8f, 0.1f, 0.1f, 1}, blue[] = {0.1f, 0.2f, 0.9f, 1};
@@ -190,7 +192,8 @@ static void lists(void)
     draw_what_is_current();
 }
 
-/* Four lists of a quarter of the window at once; one list that only sets, and names that are no lists. */
+/* Four lists of one quarter of the window in one call, a list that only sets state, and names that
+ * are not lists. */
 static void lists_together(void)
 {
     GLuint first = make_lists(13), color = glGenLists(1);
@@ -211,7 +214,7 @@ static void lists_together(void)
             glCallLists(6, GL_INT, ints);
     }
     draw_what_is_current();
-    /* One that moves the next. */
+    /* A list that moves the next list. */
     glNewList(color, GL_COMPILE);
     glTranslatef(0.1f, 0.05f, -0.2f);
     glEndList();
@@ -220,7 +223,7 @@ static void lists_together(void)
     errors("moved");
 }
 
-/* Lists of draws from memory, with attributes of their own. */
+/* Lists of draws from memory, with separate attributes. */
 static void lists_of_arrays(void)
 {
     static float normals[PATCHES * CORNERS][3], places[PATCHES * CORNERS][2];
@@ -254,7 +257,8 @@ static void lists_of_arrays(void)
             glDrawArrays(GL_TRIANGLES, patch * CORNERS, CORNERS);
         glEndList();
     }
-    /* Both. Which array state such a list leaves is Mesa's secret, so there is one with positions only. */
+    /* A list with both. The array state after such a list depends on Mesa, so another list has
+     * positions only. */
     glDisableClientState(GL_NORMAL_ARRAY);
     glDisableClientState(GL_COLOR_ARRAY);
     glDisableClientState(GL_TEXTURE_COORD_ARRAY);
@@ -272,7 +276,7 @@ static void lists_of_arrays(void)
     draw_what_is_current();
 }
 
-/* A small triangle whose middle lies at a number of places. */
+/* A small triangle whose centre is at one of several places. */
 static void triangle(float out[3][2], int place)
 {
     float x = (float)(place % 4) / 2 - 0.75f, y = (float)(place / 4) / 2 - 0.75f;
@@ -288,7 +292,7 @@ static void draw(int place)
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-/* The same draw follows what was written to its buffer, in all ways. */
+/* The same draw uses the new contents of its buffer, whichever command wrote them. */
 static void rewritten(void)
 {
     float corners[3][2];
@@ -326,7 +330,7 @@ static void rewritten(void)
         glClearBufferSubData(GL_ARRAY_BUFFER, GL_R32F, 4, 4, GL_RED, GL_FLOAT, &cleared);
         draw(8);
     }
-    /* Pixels that are read into the buffer. */
+    /* Pixels are read into the buffer. */
     glBindBuffer(GL_PIXEL_PACK_BUFFER, names[0]);
     glReadPixels(0, 0, 2, 3, GL_RG, GL_FLOAT, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -367,7 +371,7 @@ static void refilled_elements(void)
     glDrawElements(GL_TRIANGLES, PATCHES * INDICES, GL_UNSIGNED_INT, NULL);
 }
 
-/* Two small triangles, with some room behind. */
+/* Two small triangles, with some room after them. */
 struct pair {
     float corners[2][3][2], room[4][2];
 };
@@ -382,7 +386,7 @@ static struct pair pair_at(int place, int other)
     return pair;
 }
 
-/* A buffer with them that was filled again after it was drawn from. */
+/* A buffer with a pair that was refilled after it had been drawn from. */
 static GLuint pair_again(int place, int other)
 {
     struct pair pair = pair_at(place, other);
@@ -410,7 +414,7 @@ static void refilled_otherwise(void)
     struct pair pair, read;
     glEnable(GL_DEPTH_TEST);
     glEnableClientState(GL_VERTEX_ARRAY);
-    /* In part: as whole vertices, and as less. */
+    /* It is written in parts: as whole vertices, and as parts of vertices. */
     pair_again(0, 0);
     pair = pair_at(0, 15);
     glBufferSubData(GL_ARRAY_BUFFER, sizeof pair.corners[0], sizeof pair.corners[1], pair.corners[1]);
@@ -419,7 +423,7 @@ static void refilled_otherwise(void)
     for (size_t i = 3 * 8 + 4; i < 6 * 8; i += 4)
         glBufferSubData(GL_ARRAY_BUFFER, (GLintptr)i, 4, (const char *)&pair + i);
     draw_second(3);
-    /* In another layout: every second vertex. */
+    /* It is written in another layout, in which every second vertex is used. */
     GLuint first = pair_again(1, 14);
     float spaced[3][4] = {{-0.75f, 0.3f}, {-0.6f, 0.3f}, {-0.6f, 0.4f}};
     glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof spaced, spaced);
@@ -431,7 +435,7 @@ static void refilled_otherwise(void)
     memcpy(&pair, spaced, sizeof spaced);
     glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
     draw(9);
-    /* New storage, filled part by part. */
+    /* It gets new storage, which is filled part by part. */
     pair_again(2, 2);
     pair = pair_at(12, 7);
     glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
@@ -445,7 +449,7 @@ static void refilled_otherwise(void)
     glBufferData(GL_ARRAY_BUFFER, sizeof larger, larger, GL_STREAM_DRAW);
     draw(5);
     draw_second(10);
-    /* Copied there, also from one of its kind. */
+    /* Other data is copied to it, also from a buffer of the same kind. */
     GLuint from = pair_again(4, 8);
     pair_again(6, 6);
     glBindBuffer(GL_COPY_READ_BUFFER, first);
@@ -454,7 +458,7 @@ static void refilled_otherwise(void)
     glBindBuffer(GL_COPY_READ_BUFFER, from);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, sizeof pair.corners[0], 0, sizeof pair.corners[1]);
     draw(11);
-    /* Mapped, and read. */
+    /* It is mapped and read. */
     pair_again(3, 12);
     glGetBufferSubData(GL_ARRAY_BUFFER, 0, sizeof read, &read);
     pair = pair_at(3, 12);
@@ -473,7 +477,7 @@ static void refilled_otherwise(void)
     glFlushMappedBufferRange(GL_ARRAY_BUFFER, 0, sizeof pair.corners[1]);
     glUnmapBuffer(GL_ARRAY_BUFFER);
     draw_second(6);
-    /* Its vertices and indices in one. */
+    /* Its vertices and indices are in one buffer. */
     GLuint both = pair_again(15, 4);
     static const GLubyte order[] = {5, 4, 3};
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, both);
@@ -507,7 +511,7 @@ static void refilled_by_server(void)
     color_of(4);
     glDrawArrays(GL_POINTS, 0, 3);
     if (need_version(3, 0)) {
-        /* Which goes on where it was written to once. */
+        /* After a write by the server, the program refills the buffer and draws from it again. */
         buffer = pair_again(2, 2);
         GLuint program = build_program("#version 130\nout vec2 place; void main() { place = vec2(0.1, -0.6) * float(gl_VertexID + 1); gl_Position = vec4(2.0); }",
                                        "#version 130\nout vec4 tone; void main() { tone = vec4(1.0); }");
@@ -534,7 +538,7 @@ static void refilled_by_server(void)
     errors("refilled_by_server");
 }
 
-/* A vertex array object keeps a deleted buffer, while another one gets its name. */
+/* A vertex array object keeps a deleted buffer, while another buffer gets its name. */
 static void reused(void)
 {
     float corners[3][2];
@@ -559,7 +563,7 @@ static void reused(void)
     errors("reused");
 }
 
-/* Numbers of other types, strips, base vertices, restarts, and many draws in one. */
+/* Indices of other types, strips, base vertices, restarts, and many draws in one call. */
 static void kinds(void)
 {
     make(6);
@@ -595,7 +599,7 @@ static void kinds(void)
     glPrimitiveRestartIndex(indices[20 * INDICES + 4]);
     glDrawElements(GL_TRIANGLES, 2 * INDICES, GL_UNSIGNED_INT, CLIENT + 4 * 20 * INDICES);
     glDisable(GL_PRIMITIVE_RESTART);
-    /* All of an instance is drawn before the next. */
+    /* All of an instance is drawn before the next instance. */
     glDisable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
@@ -605,7 +609,8 @@ static void kinds(void)
     errors("kinds");
 }
 
-/* A shader places the vertices, and the program gives their bounds: as a box after the shader's matrix, and as one before it. */
+/* A shader places the vertices, and the program gives their bounds: as a box after the shader's
+ * matrix, and as a box before it. */
 static void bounded(void)
 {
     if (!need_version(4, 3))
@@ -634,7 +639,7 @@ static void bounded(void)
         glDrawElements(GL_TRIANGLES, INDICES, GL_UNSIGNED_INT, CLIENT + 4 * patch * INDICES);
         glPopDebugGroup();
     }
-    /* An error is raised wherever the draw would be. */
+    /* Errors are raised even if the bounds of the draw touch only one tile of a wall. */
     glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, -1, "mgn bounds 0.5 -0.5 0 0.6 -0.4 0");
     glUseProgram(0);
     glDisableVertexAttribArray(place);

@@ -1,4 +1,5 @@
-/* glGet in all its types, of most of the state there is: at the start, after many changes, and of what is only a limit. */
+/* glGet in all its types, for most of the state: at the start, after many changes, and for
+ * limits. */
 #include "conform.h"
 
 struct value {
@@ -246,7 +247,7 @@ static void wrong_names(void)
     errors("extension 100000");
 }
 
-/* The extension string and the indexed one say the same. */
+/* The extension string and the indexed strings contain the same extensions. */
 static void extension_lists(void)
 {
     no_picture();
@@ -266,7 +267,8 @@ static void extension_lists(void)
     note("shading language 1.20 or more: %d", atof((const char *)glGetString(GL_SHADING_LANGUAGE_VERSION)) >= 1.2);
 }
 
-/* Between two draws the state of one context is asked thousands of times: the answers must be right at each moment. */
+/* The state of one context is queried thousands of times between draws. The answers must be right
+ * at each moment. */
 static void in_the_flow(void)
 {
     unsigned sum = 0;

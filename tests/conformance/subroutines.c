@@ -1,4 +1,4 @@
-/* Subroutines: which there are, which are chosen, when the choice is lost, and mistakes. */
+/* Subroutines: the list of them, the chosen ones, events that reset the choice, and errors. */
 #include "conform.h"
 
 #define VERTEX "#version 400\nvoid main() { vec2 at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0; gl_Position = vec4(at * 0.9, 0.0, 1.0); }"
@@ -85,7 +85,7 @@ static void chosen(void)
     glUniformSubroutinesuiv(GL_FRAGMENT_SHADER, locations, choice);
     cell(1, 0, 2, 2);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-    /* Lost when a program is used, even the same. */
+    /* The choice is reset when a program is used, even if it is the same program. */
     glUseProgram(program);
     note_chosen(locations);
     cell(0, 1, 2, 2);

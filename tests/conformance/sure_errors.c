@@ -1,5 +1,6 @@
-/* Errors of commands for which the client can know in advance whether they fail. Each succeeds, fails for one reason after the other, and succeeds
- * again, so that the client must know the reasons. In each round it knows what it has learned in the last one. */
+/* Errors of commands for which the client can predict whether they fail. Each command succeeds,
+ * fails for one reason after the other, and succeeds again. So the client must know the reasons. In
+ * each round, it knows what it has learned in the previous round. */
 #include "conform.h"
 
 #define ROUNDS 3
@@ -12,7 +13,7 @@
 static GLfloat numbers[64] = {1, 1, 1, 1};
 static GLubyte bytes[4096];
 
-/* A list of its own for each set of commands. */
+/* Makes a separate list for each set of commands. */
 static GLuint listed(void (*commands)(void))
 {
     GLuint list = glGenLists(1);
@@ -96,7 +97,7 @@ static void lists(void)
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < COUNT; i++) {
             call(made[i], names[i]);
-            /* After one that changed something, one that draws. */
+            /* After a list that has changed state, a list that draws. */
             call(made[0], "draws");
         }
     glDisable(GL_VERTEX_PROGRAM_ARB);
@@ -116,7 +117,7 @@ static void lists(void)
     }
 }
 
-/* Draws in lists, where drawing fails. */
+/* Draws in lists, in states in which drawing fails. */
 static void lists_that_draw(void)
 {
     GLuint draw = listed(draws), transform = listed(transforms), attributes = listed(keeps_attributes), rectangles = listed(rectangle), bitmaps = listed(bitmap);
@@ -153,7 +154,7 @@ static void lists_that_draw(void)
             TRY(glRectf(0, 0, 0.1f, 0.1f));
             TRY(glRectf(0, 0, 0.1f, 0.1f));
         }
-    /* Several lists at once, of which one fails. */
+    /* Several lists in one call, one of which fails. */
     GLuint wrong = listed(mistakes), many[] = {draw, transform, wrong, rectangles};
     for (int round = 0; round < ROUNDS; round++) {
         TRY(glCallLists(2, GL_UNSIGNED_INT, many));
@@ -166,7 +167,7 @@ static void lists_that_draw(void)
     }
 }
 
-/* Lists that call lists that become others. */
+/* Lists call lists that are later replaced. */
 static void lists_that_change(void)
 {
     inner = glGenLists(1);
@@ -193,7 +194,7 @@ static void lists_that_change(void)
     mistakes();
     glEndList();
     call(outermost, "wrong deep inside");
-    /* Inside a primitive, lists may hold what belongs there only. */
+    /* Inside a primitive, lists may contain only commands that are allowed there. */
     GLuint color = glGenLists(1), matrix = listed(transforms);
     glNewList(color, GL_COMPILE);
     glColor3f(1, 0, 0);
@@ -211,7 +212,7 @@ static void lists_that_change(void)
         glEnd();
         errors("a matrix inside");
     }
-    /* While another list is compiled. */
+    /* Lists are called during the compilation of another list. */
     GLuint other = glGenLists(1);
     for (int i = 0; i < 2; i++) {
         glNewList(other, i ? GL_COMPILE_AND_EXECUTE : GL_COMPILE);
@@ -225,7 +226,7 @@ static void lists_that_change(void)
     }
 }
 
-/* A list uses a program, which others draw by. */
+/* A list selects a program, and other lists draw with it. */
 static void lists_of_programs(void)
 {
     GLuint program = build_program(VERTEX, FRAGMENT), draw = listed(draws), use = glGenLists(1), none = glGenLists(1), bad = glGenLists(1);
@@ -383,7 +384,8 @@ static void targets(void)
         }
 }
 
-/* Errors that glBegin raises: the program may ask for them at once, since then no primitive is open. */
+/* Errors of glBegin. The program may call glGetError right after them, because no primitive is open
+ * then. */
 static void begins(void)
 {
     GLuint framebuffer;
@@ -569,7 +571,7 @@ static void invalidations(void)
     errors("glMemoryBarrier inside");
 }
 
-/* Programs and sampler objects that are named, which end and begin again. */
+/* Programs and sampler objects by name. They are deleted and made again. */
 static void named(void)
 {
     if (!need_version(4, 3))
@@ -665,7 +667,7 @@ static void computes(void)
     glUseProgram(0);
 }
 
-/* A program is made while claims about another hold. */
+/* A program is made while the client has predictions about another program. */
 static void made_meanwhile(void)
 {
     GLuint program = build_program(VERTEX, FRAGMENT);

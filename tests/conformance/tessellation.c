@@ -1,4 +1,5 @@
-/* Tessellation: domains, spacings, default levels, control shaders that change the number of vertices, what is asked, and mistakes. */
+/* Tessellation: domains, spacings, default levels, control shaders that change the number of
+ * vertices, queries, and errors. */
 #include "conform.h"
 
 #define VERTEX "#version 400\nin vec2 place; void main() { gl_Position = vec4(place, 0.0, 1.0); }"
@@ -65,7 +66,7 @@ static void domains_and_spacings(void)
     }
 }
 
-/* Without a control shader the levels are the context's. */
+/* Without a control shader, the levels come from the context. */
 static void defaults(void)
 {
     if (!need_extension("GL_ARB_tessellation_shader"))
@@ -97,7 +98,8 @@ static void defaults(void)
     errors("defaults");
 }
 
-/* Control shaders that make other patches, per-patch values, and a geometry shader behind. */
+/* Control shaders that change the size of patches, per-patch values, and a geometry shader after
+ * them. */
 static void stages(void)
 {
     if (!need_extension("GL_ARB_tessellation_shader"))

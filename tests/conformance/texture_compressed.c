@@ -1,4 +1,4 @@
-/* Compressed textures: given, given in part, and read back. */
+/* Compressed textures: uploaded, partly uploaded, and read back. */
 #include "conform.h"
 
 static unsigned char blocks[64 * 64];
@@ -86,7 +86,7 @@ static void etc2(void)
     try_format(GL_COMPRESSED_RGB8_PUNCHTHROUGH_ALPHA1_ETC2, 8, 3);
 }
 
-/* The driver compresses, or chooses not to. */
+/* The driver compresses the image, or chooses not to. */
 static void by_the_driver(void)
 {
     static const GLenum formats[] = {GL_COMPRESSED_RGB, GL_COMPRESSED_RGBA, GL_COMPRESSED_ALPHA, GL_COMPRESSED_LUMINANCE, GL_COMPRESSED_INTENSITY};

@@ -1,4 +1,4 @@
-/* Copying from the framebuffer into textures, and gaps in and around what is copied. */
+/* Copying from the framebuffer into textures. Some copies leave parts of the texture unchanged. */
 #include "conform.h"
 
 static void background(void)
@@ -128,13 +128,14 @@ static void depth(void)
     depth_while_reading(GL_BACK);
 }
 
-/* Depth is copied whatever buffer colours are read from. */
+/* Depth is copied independently of the read buffer for colours. */
 static void depth_alone(void)
 {
     depth_while_reading(GL_NONE);
 }
 
-/* Draw, copy, draw with the copy, copy that: the order of commands in the stream. */
+/* Draw, copy, draw with the copy, copy the result: this tests the order of commands in the
+ * stream. */
 static void feedback(void)
 {
     background();

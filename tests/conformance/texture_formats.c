@@ -1,4 +1,5 @@
-/* Combinations of internal format, format and type: what arrives, and how large the driver says its components are. */
+/* Combinations of internal format, format and type: the resulting contents, and the sizes of
+ * components that the driver reports. */
 #include "conform.h"
 
 #define SIDE 8
@@ -110,7 +111,7 @@ static void floats_and_depth(void)
         try_all(kinds, sizeof kinds / sizeof *kinds);
 }
 
-/* Integer textures need a shader to be seen. */
+/* Integer textures are visible only with a shader. */
 static void integers(void)
 {
     static const struct kind kinds[] = {{GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE}, {GL_RGBA8UI, GL_BGRA_INTEGER, GL_UNSIGNED_BYTE},

@@ -1,4 +1,5 @@
-/* glGetTexImage in many formats and under every pack parameter; gets of texture parameters. */
+/* glGetTexImage in many formats and with every pack parameter, and queries of texture
+ * parameters. */
 #include "conform.h"
 
 #define W 9
@@ -14,7 +15,8 @@ static void start(void)
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, W, H, 0, GL_RGBA, GL_UNSIGNED_BYTE, image);
 }
 
-/* Memory that the command must not change keeps its mark. */
+/* The memory is filled with a mark, which shows whether the command changed bytes that it must not
+ * change. */
 static void get(const char *what, GLenum target, GLint level, GLenum format, GLenum type)
 {
     memset(back, 0x77, sizeof back);

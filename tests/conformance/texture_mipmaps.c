@@ -1,4 +1,5 @@
-/* Levels of detail: given one by one, generated, limited, biased, incomplete; filters, wrapping and borders. */
+/* Mipmap levels: uploaded one by one, generated, limited, biased, and incomplete; filters, wrapping
+ * and borders. */
 #include "conform.h"
 
 static void floor_plane(void)
@@ -22,7 +23,7 @@ static void floor_plane(void)
     glEnd();
 }
 
-/* Each level in a colour of its own. */
+/* Each level has a different colour. */
 static void colored_levels(int size, int levels)
 {
     unsigned char *image = malloc((size_t)(size * size) * 3);
@@ -109,7 +110,7 @@ static void generated(void)
     errors("generated");
 }
 
-/* An incomplete texture is as if there were none. */
+/* Drawing with an incomplete texture is the same as without a texture. */
 static void incomplete(void)
 {
     colored_levels(64, 4);

@@ -1,4 +1,5 @@
-/* Immutable textures of all targets, views of them, buffer textures with ranges, copies between images, clears, invalidation, and mistakes. */
+/* Immutable textures of all targets, views of them, buffer textures with ranges, copies between
+ * images, clears, invalidation, and errors. */
 #include "conform.h"
 
 static unsigned char bytes[1 << 16];
@@ -82,7 +83,7 @@ static void targets(void)
         glTexImage3D(GL_TEXTURE_CUBE_MAP_ARRAY, 0, GL_RGBA8, 8, 8, 18, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
         note_texture(GL_TEXTURE_CUBE_MAP_ARRAY);
     }
-    /* A level at a time, each read back. */
+    /* Each level is written and read back. */
     texture_of(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 5, GL_RGBA8, 16, 16);
     random_seed(4);
@@ -151,7 +152,7 @@ static void views(void)
             square(0.9f);
         }
     }
-    /* Either sees the other's writes. */
+    /* Writes to either texture are visible in the other. */
     glBindTexture(GL_TEXTURE_2D, views[0]);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmn");
     glBindTexture(GL_TEXTURE_2D_ARRAY, array);
@@ -410,7 +411,8 @@ static void clears(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* GL_TEXTURE_BASE_LEVEL and GL_TEXTURE_MAX_LEVEL, which are cut to the levels that an immutable texture has. */
+/* Logs GL_TEXTURE_BASE_LEVEL and GL_TEXTURE_MAX_LEVEL, which are clamped to the levels of an
+ * immutable texture. */
 static void note_levels(GLuint texture, const char *when)
 {
     GLint levels[2] = {-7, -7};
@@ -448,7 +450,8 @@ static void set_level(enum setter setter, GLuint texture, GLenum name, GLint val
     }
 }
 
-/* Parameters that were set before the storage are clamped when the storage is made; later ones, at once. */
+/* Parameters that were set before the storage are clamped when the storage is made. Later
+ * parameters are clamped immediately. */
 static void levels(void)
 {
     no_picture();
@@ -482,7 +485,7 @@ static void levels(void)
                     set_level(setter, texture, GL_TEXTURE_MAX_LEVEL, values[i]);
                     note_levels(texture, "most");
                 }
-                /* A base above the highest level. */
+                /* The base level is above the highest level. */
                 set_level(setter, texture, GL_TEXTURE_BASE_LEVEL, 3);
                 set_level(setter, texture, GL_TEXTURE_MAX_LEVEL, 1);
                 note_levels(texture, "crossed");

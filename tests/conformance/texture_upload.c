@@ -1,10 +1,10 @@
-/* glTexImage and glTexSubImage under every unpack parameter. */
+/* glTexImage and glTexSubImage with every unpack parameter. */
 #include "conform.h"
 
 #define W 13
 #define H 11
 
-/* Bytes that are all different enough that a wrong address shows. */
+/* Bytes that differ so much that a wrong address shows in the picture. */
 static unsigned char memory[1 << 16];
 
 static void fill_memory(void)
@@ -74,7 +74,7 @@ static void skips(void)
     errors("skips");
 }
 
-/* Without skips: Mesa, asked for both, reads beside the image. */
+/* Swapping is not combined with skips, because Mesa then reads outside of the image. */
 static void swapped(void)
 {
     static const struct {
@@ -177,7 +177,7 @@ static void lines(void)
     errors("lines");
 }
 
-/* Images that are far larger than any message. */
+/* Images that are much larger than any message. */
 static void large(void)
 {
     enum { size = 1024 };

@@ -1,4 +1,4 @@
-/* Threads with a context each, threads that hand a context on, and threads that share objects. */
+/* Threads with a context each, threads that pass a context on, and threads that share objects. */
 #include "conform.h"
 
 #include <pthread.h>
@@ -123,7 +123,7 @@ static void own_connections(void)
     close_workers();
 }
 
-/* One context goes round: each thread continues where the last one stopped. */
+/* One context is passed around. Each thread continues where the previous one stopped. */
 static void *take_turns(void *argument)
 {
     struct worker *worker = argument;
@@ -161,10 +161,9 @@ static void handed_on(void)
     close_workers();
 }
 
-/*
- * One thread makes textures, the others wait for them and use them. They take turns to draw: Mesa's software renderer does not survive that two
- * contexts draw with one texture at the same time.
- */
+/* One thread makes textures. The other threads wait for the textures and use them. They take turns
+ * to draw, because Mesa's software renderer crashes if two contexts draw with one texture at the
+ * same time. */
 static GLuint shared_texture;
 static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -212,7 +211,8 @@ static void shared_objects(void)
     close_workers();
 }
 
-/* Threads come and go: each draws one frame with a context of its own and ends with the context still current. */
+/* Threads start and end. Each draws one frame with its own context, and ends while the context is
+ * current. */
 static void *one_frame(void *argument)
 {
     struct worker *worker = argument;
@@ -238,7 +238,7 @@ static void many_short_threads(void)
         close_window(&workers[i].window);
 }
 
-/* Without a context GL commands are harmless, on a thread that never had one too. */
+/* Without a context, GL commands do no harm, even in a thread that never had a context. */
 static void *no_context(void *argument)
 {
     struct worker *worker = argument;

@@ -1,4 +1,5 @@
-/* Very many short runs, with and without changes of state between them: the order of everything must hold. */
+/* A large number of short runs, with and without changes of state between them. The order of all
+ * commands must be kept. */
 #include "conform.h"
 
 static void tiny_quad(int index, float size)
@@ -75,7 +76,7 @@ static void mixed_primitives(void)
     FLOATS(GL_CURRENT_COLOR, 4);
 }
 
-/* Each run has other attributes than the last. */
+/* Each run has other attributes than the previous one. */
 static void changing_attributes(void)
 {
     glEnable(GL_COLOR_SUM);
@@ -105,7 +106,7 @@ static void changing_attributes(void)
     FLOATS(GL_CURRENT_SECONDARY_COLOR, 4);
 }
 
-/* A read back after each small run: the stream must be cut and flushed at every place. */
+/* Reads back after each small run, so the stream is cut and flushed at every position. */
 static void read_between(void)
 {
     unsigned char pixel[4];

@@ -1,4 +1,5 @@
-/* Transform feedback: layouts, objects, pauses, streams, what is drawn from it, what queries count, and mistakes. */
+/* Transform feedback: layouts, objects, pauses, streams, draws from captured vertices, counts of
+ * queries, and errors. */
 #include "conform.h"
 
 #define VERTEX                                                                                                                                        \
@@ -86,7 +87,7 @@ static void layouts(void)
         note_buffer_floats("separate", GL_TRANSFORM_FEEDBACK_BUFFER, 40);
     }
     errors("separate");
-    /* The captured values are an array of the next draw. */
+    /* The next draw uses the captured values as an array. */
     glBindBuffer(GL_ARRAY_BUFFER, buffers[2]);
     glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, NULL);
     glUseProgram(build_program("#version 150\nin vec4 place; void main() { gl_Position = place; }", FRAGMENT));
@@ -126,7 +127,7 @@ static void skips(void)
     glGetProgramiv(program, GL_TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH, values + 1);
     note_ints("varyings", values, 2);
     errors("skips");
-    /* The layout said in the shader. */
+    /* The shader declares the layout. */
     if (!has_extension("GL_ARB_enhanced_layouts"))
         return;
     program = STAGES(.vertex = "#version 440\nin vec4 place; layout(xfb_buffer = 1, xfb_offset = 4, xfb_stride = 32) out vec3 a; "
@@ -175,7 +176,7 @@ static void objects(void)
     glPauseTransformFeedback();
     BOOLS(GL_TRANSFORM_FEEDBACK_PAUSED, 1);
     BOOLS(GL_TRANSFORM_FEEDBACK_ACTIVE, 1);
-    /* While it sleeps other programs draw, and another object works. */
+    /* While it is paused, other programs draw, and another object captures. */
     glUseProgram(drawing);
     glDrawArrays(GL_TRIANGLES, 3, 3);
     glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, feedback[1]);
@@ -400,7 +401,7 @@ static void wrong(void)
     errors("full");
 }
 
-/* Draws of what was captured, in modes that are none, of objects that are none, of streams and instances that are not there. */
+/* Draws of captured vertices with invalid modes, objects, streams and instances. */
 static void wrong_draws(void)
 {
     no_picture();

@@ -1,4 +1,4 @@
-/* Uniform blocks: layouts, bindings, ranges, and what programs say about them. */
+/* Uniform blocks: layouts, bindings, ranges, and queries of programs. */
 #include "conform.h"
 
 static const char vertex_source[] = "#version 330\nlayout(location = 0) in vec2 place; uniform frame { vec2 shift; float scale; };\n"
@@ -114,7 +114,7 @@ static void introspection(void)
         glGetActiveUniformName(program, indices[i], sizeof name, NULL, name);
         note("name %s, location %d", name, glGetUniformLocation(program, name));
     }
-    /* A refused call leaves the indices alone. */
+    /* A call that is refused does not change the indices. */
     GLuint unlinked = glCreateProgram(), shader = glCreateShader(GL_VERTEX_SHADER);
     const struct {
         const char *what;

@@ -1,4 +1,5 @@
-/* More elements than a uniform has: those it has are set, and the rest is not even read. */
+/* Calls with more elements than a uniform has. The existing elements are set, and the other values
+ * are not even read. */
 #include "conform.h"
 
 #include <limits.h>
@@ -24,7 +25,7 @@ static void tell(const char *name, int count)
     note_floats(name, values, count);
 }
 
-/* The last bytes before memory that is not there. */
+/* Returns the last bytes before memory that is not mapped. */
 static void *at_the_end_of_memory(size_t size)
 {
     const size_t page = 4096, whole = 4 * page;

@@ -1,4 +1,5 @@
-/* Uniforms of all types and sizes, set by glUniform* and glProgramUniform*, read back, and seen by shaders; doubles and 64-bit integers among them. */
+/* Uniforms of all types and sizes, including doubles and 64-bit integers, set by glUniform* and
+ * glProgramUniform*, read back, and read by shaders. */
 #include "conform.h"
 
 #define VERTEX "#version 400\nvoid main() { vec2 at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0; gl_Position = vec4(at * 0.9, 0.0, 1.0); }"

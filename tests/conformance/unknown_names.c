@@ -1,4 +1,5 @@
-/* Names of nothing, names that were only generated, and names of what was deleted, given to commands that attach, bind and read: in each API. */
+/* Names without objects, names that were only generated, and names of deleted objects, in commands
+ * that attach, bind and read, in each API. */
 #include "conform.h"
 #include "egl.h"
 
@@ -43,7 +44,8 @@ static void end(void)
         errors(#command);                                                                                                                             \
     } while (0)
 
-/* A texture with storage, and one for views: from the beginning to the end, so that no name is given twice. */
+/* A texture with storage, and a texture for views. They exist during the whole scene, so that no
+ * name is given twice. */
 static GLuint there, view;
 
 static void textures(GLuint name, const char *what)

@@ -1,10 +1,11 @@
-/* Commands that are in error and have pointers to nowhere: what OpenGL refuses, it does not read. */
+/* Commands with errors and invalid pointers. OpenGL must not read the memory of commands that it
+ * refuses. */
 #include "conform.h"
 #include <sys/mman.h>
 
 #define BYTES (1 << 20)
 
-/* Memory that was given back to the system. */
+/* Memory that was returned to the system. */
 static void *nowhere(void)
 {
     void *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

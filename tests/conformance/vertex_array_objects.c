@@ -1,4 +1,5 @@
-/* Vertex array objects in the core profile: what they hold, and what happens when the objects in them go away. */
+/* Vertex array objects in the core profile: their contents, and deletion of the objects that they
+ * use. */
 #include "conform.h"
 
 static const char vertex_source[] = "#version 330\nlayout(location = 0) in vec2 place; layout(location = 3) in vec3 tint; out vec3 color;\n"
@@ -70,7 +71,8 @@ static void objects(void)
     errors("client memory");
 }
 
-/* A deleted buffer lives on in the vertex arrays that are not bound, and leaves the one that is. */
+/* A deleted buffer stays in vertex arrays that are not bound, and is detached from the bound
+ * one. */
 static void deleted_buffers(void)
 {
     GLuint arrays[2], places = 0, tints = 0;

@@ -1,4 +1,5 @@
-/* Vertex formats apart from their buffers, 64-bit attributes, primitive restart, provoking vertices, and mistakes. */
+/* Vertex formats that are separate from buffers, 64-bit attributes, primitive restart, provoking
+ * vertices, and errors. */
 #include "conform.h"
 
 #define FRAGMENT "#version 330\nflat in vec3 color; out vec4 result; void main() { result = vec4(color, 1.0); }"
@@ -198,7 +199,8 @@ static void restart(void)
     errors("no such convention");
 }
 
-/* A pointer query returns the last pointer command's, even after later bindings and formats. */
+/* A pointer query returns the pointer of the last pointer command, even after later bindings and
+ * formats. */
 static void note_pointers(const char *what)
 {
     static const GLenum fixed[] = {GL_VERTEX_ARRAY_POINTER, GL_COLOR_ARRAY_POINTER, GL_TEXTURE_COORD_ARRAY_POINTER};

@@ -1,4 +1,5 @@
-/* Many viewports, scissors and depth ranges; which of them a primitive takes; distances that clip and cull; and the clip volume's conventions. */
+/* Many viewports, scissors and depth ranges; the selection of one of them for a primitive;
+ * distances for clipping and culling; and conventions of the clip volume. */
 #include "conform.h"
 
 #define FRAGMENT "#version 150\nin vec3 color; out vec4 result; void main() { result = vec4(color, 1.0); }"
@@ -31,7 +32,7 @@ static void state(void)
     INTS(GL_LAYER_PROVOKING_VERTEX, 1);
     INTS(GL_VIEWPORT_INDEX_PROVOKING_VERTEX, 1);
     note_state(0, 3);
-    /* Not constant: Mesa clamps them in place. */
+    /* The array is not constant, because Mesa clamps its values in place. */
     static GLfloat boxes[] = {1, 2, 30, 40, 0.5f, 0.25f, 10.75f, 20.5f, -5, -6, 7, 100000};
     static const GLdouble ranges[] = {0.1, 0.9, 1, 0, -1, 2};
     static const GLint scissors[] = {1, 2, 3, 4, -5, -6, 7, 8, 0, 0, 0, 0};
@@ -63,7 +64,7 @@ static void state(void)
     GLboolean truths[4] = {7, 7, 7, 7};
     glGetIntegeri_v(GL_VIEWPORT, 2, ints);
     note_ints("as integers", ints, 4);
-    /* Mesa converts floats to no other integers or truths. */
+    /* Mesa does not convert floats to other integer types or booleans. */
     glGetInteger64i_v(GL_SCISSOR_BOX, 1, longs);
     note("as long integers %d %d %d %d", (int)longs[0], (int)longs[1], (int)longs[2], (int)longs[3]);
     glGetBooleani_v(GL_SCISSOR_BOX, 0, truths);
@@ -176,7 +177,7 @@ static void clip_control(void)
             GLfloat depth = -1;
             glReadPixels(o * 128 + 60, d * 128 + 60, 1, 1, GL_DEPTH_COMPONENT, GL_FLOAT, &depth);
             note_floats("depth", &depth, 1);
-            /* Windows positions and copies do not follow it. */
+            /* Window positions and copies do not follow the convention. */
             glRasterPos2f(-0.5f, 0.5f);
             FLOATS(GL_CURRENT_RASTER_POSITION, 4);
             errors("drawn");

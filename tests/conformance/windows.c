@@ -1,4 +1,4 @@
-/* Several windows, windows that change their size, and the front buffer. */
+/* Several windows, windows that change size, and the front buffer. */
 #include "conform.h"
 #include <X11/Xutil.h>
 #include <time.h>
@@ -35,7 +35,7 @@ static void flower(int petals, int shift)
     }
 }
 
-/* Others may choose one by its name. */
+/* Other programs can choose a window by its name. */
 static void name_window(const struct window *window, const char *title, char *class)
 {
     XClassHint hint = {.res_name = "conform", .res_class = class};
@@ -112,7 +112,8 @@ static void resize(struct window *window, int width, int height)
     window->height = height;
     XResizeWindow(display, window->id, (unsigned)width, (unsigned)height);
     XIfEvent(display, &event, is_resize, (XPointer)window);
-    /* Other programs that follow the window notice it a moment before or after this one. */
+    /* Other programs that watch the window may notice the change shortly before or after this
+     * program. */
     XFlush(display);
     nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
 }
@@ -140,7 +141,7 @@ static void resized(void)
     close_window(&window);
 }
 
-/* A window that is resized in the moment before a frame: all of the frame has the new size. */
+/* A window is resized just before a frame. The whole frame has the new size. */
 static void resized_at_once(void)
 {
     static const int sizes[][2] = {{120, 90}, {290, 280}, {64, 200}, {65, 200}, {256, 256}};
@@ -165,10 +166,8 @@ static void resized_at_once(void)
     close_window(&window);
 }
 
-/*
- * Both buffers are drawn and read. The front one is cleared first: its contents after a swap are what was swapped, but Mesa's software renderer reads
- * black there.
- */
+/* Both buffers are drawn and read. The front buffer is cleared first. After a swap it should
+ * contain the swapped picture, but Mesa's software renderer reads black there. */
 static void drawing_to_front(void)
 {
     start();
@@ -240,7 +239,7 @@ static void single_buffered(void)
     close_window(&window);
 }
 
-/* Whether the X window shows, within half a second, what was read from the buffer. */
+/* Whether, within half a second, the X window shows the pixels that were read from the buffer. */
 static bool shows(const struct window *window, const unsigned char *rgba)
 {
     for (int attempt = 0; attempt < 50; attempt++) {
@@ -262,7 +261,8 @@ static bool shows(const struct window *window, const unsigned char *rgba)
     return false;
 }
 
-/* Draws and swaps until the window shows it: just after a change of size a frame may still have the old one, locally too. */
+/* Draws and swaps until the window shows the picture. Just after a change of size, a frame may
+ * still have the old size, even with the local driver. */
 static bool shows_flower(const struct window *window, int petals, int shift)
 {
     static unsigned char pixels[SIZE * SIZE * 4];
@@ -277,7 +277,8 @@ static bool shows_flower(const struct window *window, int petals, int shift)
     return false;
 }
 
-/* Drawing arrives in the X window: by a swap, by a flush of the front buffer, after a change of size too. */
+/* Drawing appears in the X window: after a swap, after a flush of the front buffer, and after a
+ * change of size. */
 static void shown_on_screen(void)
 {
     static unsigned char pixels[SIZE * SIZE * 4];

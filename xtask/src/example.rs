@@ -1,4 +1,4 @@
-//! The stage that readers of the guide to stream processing units write, for a test.
+//! The stage that readers of the guide to stream processing units write. A test compiles it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 pub const PATH: &str = "crates/spu/src/generated/pace.rs";
 
 const GUIDE: &str = "docs/spu.md";
-/// The text around it there, and before each of its lines.
+/// The text around the stage in the guide, and the indentation of its lines.
 const START: &str = "1. `crates/spu/src/pace.rs`:\n\n   ```rust\n";
 const END: &str = "   ```\n";
 const INDENT: &str = "   ";

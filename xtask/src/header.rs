@@ -76,7 +76,7 @@ fn declarations(module: &Path) -> Result<String> {
         .with_config(config)
         .with_src(module)
         .rename_item("iovec", "struct iovec")
-        // No function has it in its declaration.
+        // No function's declaration contains this type, so it is included explicitly.
         .include_item("mgn_err")
         .generate()
         .with_context(|| format!("cannot read the declarations of {}", module.display()))?;

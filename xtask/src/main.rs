@@ -2,7 +2,7 @@
 //!
 //! - `cargo xtask generate [--check]` writes the code that follows from the OpenGL registry and the
 //!   overlay, the C library's header, and the guide's example.
-//! - `cargo xtask test [NAME...]` runs all tests, several binaries side by side.
+//! - `cargo xtask test [NAME...]` runs all tests, several binaries at the same time.
 #![forbid(unsafe_code)]
 
 mod emit;
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The checkout.
+/// The root folder of the checkout.
 fn root() -> Result<&'static Path> {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -70,7 +70,7 @@ fn generate(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Formats Rust by rustfmt, so that what is committed reads like the rest.
+/// Formats Rust with rustfmt, so that generated code looks like the other code.
 fn rustfmt(path: &Path, text: String) -> Result<String> {
     use std::io::Write;
     use std::process::{Command, Stdio};

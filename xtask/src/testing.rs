@@ -1,10 +1,10 @@
-//! `cargo xtask test`: all tests of the workspace, several test binaries side by side.
+//! `cargo xtask test`: all tests of the workspace, several test binaries at the same time.
 //!
-//! `cargo test` runs one binary after the other. Many of ours wait for processes, so that two
-//! binaries at once keep a machine of two processors busy. The output of a binary is shown when
-//! a test in it fails, and otherwise only the lines of tests that say why they are skipped; in the
-//! end come the slowest binaries and one line with the sum. Comments contain no examples to run
-//! (`tidy.rs` checks that), so rustdoc is not run.
+//! `cargo test` runs one binary after another. Many of our binaries wait for processes, so two
+//! binaries at the same time keep a machine of two processors busy. If a test fails, the output of
+//! its binary is shown. Otherwise, only the lines are shown that say why tests are skipped. The end
+//! of the output lists the slowest binaries, and the last line contains the totals. Comments
+//! contain no examples to run (`tidy.rs` checks that), so rustdoc is not run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 
-/// How many of the slowest binaries are named at the end.
+/// The number of slowest binaries that are listed at the end.
 const SLOWEST: usize = 10;
 
-/// Builds all tests of the workspace and runs those whose name contains one of `filters`; all
-/// without any. Fails if a test did.
+/// Builds all tests of the workspace, and runs the binaries whose names contain one of `filters`.
+/// Without filters, runs all binaries. Fails if a test fails.
 pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
     // The harness runs `mgn` and the client library, which belong to no test.
     build(root)?;
@@ -31,7 +31,7 @@ pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
             );
         }
     }
-    // Those of the harness take longest: the others fill the gaps that they leave.
+    // The binaries of `mgn-tests` take longest, so they start first.
     binaries.sort_by_key(|b| !b.name.starts_with("mgn-tests"));
     report(side_by_side(binaries))
 }
@@ -41,7 +41,7 @@ struct Binary {
     /// The package and the target, as in `mgn-tests::walls`.
     name: String,
     file: PathBuf,
-    /// Where `cargo test` would run it: the folder of its package.
+    /// The working directory, which is the folder of its package, as with `cargo test`.
     folder: PathBuf,
 }
 
@@ -51,15 +51,17 @@ struct Outcome {
     passed: u32,
     failed: u32,
     ignored: u32,
-    /// Tests that passed for libtest, and said that they were skipped, or a part of them.
+    /// Tests that libtest counts as passed, but that print that they, or parts of them, are
+    /// skipped.
     skipped: u32,
-    /// False also where the process ended before it could say how many tests passed.
+    /// Also false if the process ended before it printed how many tests passed.
     is_success: bool,
     output: String,
 }
 
-/// Cargo as it would run in a shell. `cargo xtask` describes this package in the environment, and
-/// build scripts that look there would rebuild their crates, with all that depend on them.
+/// Cargo with the environment of a shell. `cargo xtask` sets variables that describe this package.
+/// Crates whose build scripts depend on these variables would be rebuilt, together with all crates
+/// that depend on them.
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).current_dir(root);
@@ -75,9 +77,9 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Whether Rust would link with the linker of binutils, which takes four times as long as lld, and
-/// lld is there. On this platform, releases of Rust since 1.90 come with lld and use it. A user who
-/// sets flags may have chosen a linker.
+/// Whether Rust would link with the linker of binutils although lld is installed. The linker of
+/// binutils takes four times as long. On this platform, Rust 1.90 and newer contain lld and use it.
+/// Flags that the user sets may already select a linker, so the result is then false.
 fn links_slowly() -> bool {
     let said = |program: &str| {
         let output = Command::new(program).arg("--version").output().ok()?;
@@ -135,7 +137,7 @@ fn binaries(root: &Path) -> Result<Vec<Binary>> {
     Ok(found)
 }
 
-/// The name that stands in a manifest.
+/// The name of the package in a manifest.
 fn package_name(manifest: &Path) -> Result<String> {
     let text = std::fs::read_to_string(manifest)?;
     let line = text.lines().find_map(|l| l.strip_prefix("name = \""));
@@ -145,7 +147,7 @@ fn package_name(manifest: &Path) -> Result<String> {
         .to_owned())
 }
 
-/// Runs as many at once as there are processors.
+/// Runs the binaries, as many at the same time as there are processors.
 fn side_by_side(binaries: Vec<Binary>) -> Vec<Outcome> {
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let left = Mutex::new(binaries.into_iter());
@@ -171,7 +173,7 @@ fn run(binary: &Binary) -> Outcome {
 fn command(binary: &Binary) -> Command {
     let mut command = Command::new(&binary.file);
     command
-        // Tests that are skipped say so in output that libtest drops otherwise.
+        // Skipped tests print this in output that libtest drops without this flag.
         .arg("--show-output")
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
@@ -232,8 +234,9 @@ fn counted(line: &str, what: &str) -> Option<u32> {
     })
 }
 
-/// How many tests that passed said that they were skipped, in the output of libtest with
-/// `--show-output`: it has a part for each test that said anything, first of those that passed.
+/// The number of passed tests that print that they are skipped, from the output of libtest with
+/// `--show-output`. This output has a section for each test that prints something. The sections of
+/// passed tests come first.
 fn skipped(output: &str) -> u32 {
     let mut is_passing = false;
     let mut is_counted = false;
@@ -253,7 +256,7 @@ fn skipped(output: &str) -> u32 {
     count
 }
 
-/// Whether a test says in this line why it is skipped.
+/// Whether this line says why a test is skipped.
 fn is_why(line: &str) -> bool {
     line.trim_start().starts_with("SKIPPED")
 }
@@ -285,7 +288,7 @@ fn say(outcome: &Outcome) {
     }
 }
 
-/// A line for each of the slowest binaries, the slowest first.
+/// One line for each of the slowest binaries, the slowest first.
 fn slowest(outcomes: &[Outcome]) -> String {
     let mut slow: Vec<&Outcome> = outcomes.iter().collect();
     slow.sort_by_key(|o| std::cmp::Reverse(o.took));
@@ -372,7 +375,7 @@ test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         assert_eq!((outcome.passed, outcome.failed, outcome.skipped), (2, 1, 2));
     }
 
-    /// libtest itself: what this test says is in what it writes with `--show-output` alone.
+    /// A test of libtest itself: it shows the output of a passed test because of `--show-output`.
     #[test]
     fn what_a_test_that_passes_says_is_shown() {
         const ASKED: &str = "MGN_TEST_SAYS_SKIPPED";

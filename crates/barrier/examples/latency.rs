@@ -1,8 +1,9 @@
-//! How long a barrier among many members takes, calculated on a virtual clock.
+//! Calculates the duration of a barrier among many members, on a virtual clock.
 //!
-//! A member spends `send` on each packet that it sends (a multicast is one packet), and `receive`
-//! on each that it takes; a packet is under way for `wire`. All members arrive at the same moment.
-//! Arguments: send, receive and wire in nanoseconds (500, 500, 2000 unless given).
+//! A member needs the time `send` for each packet that it sends (a multicast is one packet), and
+//! the time `receive` for each packet that it takes. A packet is on the network for the time
+//! `wire`. All members arrive at the same moment. The arguments are `send`, `receive` and `wire` in
+//! nanoseconds. The defaults are 500, 500 and 2000.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -50,7 +51,7 @@ fn main() {
     });
     let udp = |me, view: &View| -> Box<dyn Barrier> {
         let (group, combine) = (Group(1), Combine::Any);
-        // Nothing is lost here, and nothing needs to be sent again.
+        // No packets are lost here, so no packets need to be sent again.
         let resending = Resending {
             first: Duration::from_secs(1),
             least: Duration::from_secs(1),
@@ -71,7 +72,7 @@ fn row(name: &str, costs: Costs, make: &dyn Fn(Id, &View) -> Box<dyn Barrier>) {
     for count in [2, 9, 512, 4096] {
         let view = View::new((0..count).map(Id)).expect("different members");
         let mut members: Vec<_> = view.members().iter().map(|me| make(*me, &view)).collect();
-        // The second barrier begins when all have passed the first.
+        // The second barrier begins when all members have passed the first.
         let first = barrier(&mut members, 0, costs);
         let second = barrier(&mut members, first, costs);
         print!("{:>10.1}", (second - first) as f64 / 1000.0);
@@ -79,12 +80,12 @@ fn row(name: &str, costs: Costs, make: &dyn Fn(Id, &View) -> Box<dyn Barrier>) {
     println!();
 }
 
-/// One barrier that all arrive at when the clock is at `start`. Gives the time when the last has
-/// passed.
+/// Runs one barrier, at which all members arrive at the time `start`. Returns the time at which the
+/// last member has passed.
 fn barrier(members: &mut [Box<dyn Barrier>], start: u64, costs: Costs) -> u64 {
     let mut queue = BinaryHeap::new();
     let mut count = 0u64;
-    // When each member has done what it has begun.
+    // The time at which each member has finished its current work.
     let mut busy: BTreeMap<u32, u64> = BTreeMap::new();
     let mut end = start;
     let mut passed = 0;

@@ -4,49 +4,51 @@ use std::time::Duration;
 
 use crate::{Ended, Id, Lost, Misuse, Refused, View};
 
-/// One member's barriers, as a state machine without I/O. Times are counted from any moment that
-/// the owner chooses.
+/// One member's barriers, as a state machine without I/O. Times are measured from a moment that the
+/// owner chooses.
 ///
 /// Epochs count from 0, and each either passes for all survivors or fails for all survivors that
 /// have not passed it. Each arrival gets one [`Event::Passed`] or [`Event::Failed`], unless the
-/// member's barriers end before. Between arrival and event a member can work (a *fuzzy* barrier).
+/// member's barriers end before. Between its arrival and the event, a member can do other work (a
+/// *fuzzy* barrier).
 ///
-/// After each call the owner takes all that [`Barrier::poll_transmit`] and
-/// [`Barrier::poll_event`] have, and calls [`Barrier::timeout`] when the time of
-/// [`Barrier::poll_timeout`] comes.
+/// After each call, the owner must call [`Barrier::poll_transmit`] and [`Barrier::poll_event`]
+/// until they return `None`. It must call [`Barrier::timeout`] at the time that
+/// [`Barrier::poll_timeout`] returns.
 pub trait Barrier: std::fmt::Debug {
     /// This member.
     fn id(&self) -> Id;
 
-    /// The members as this one knows them; none before it has joined.
+    /// The members, as far as this member knows. There are none before this member has joined.
     fn view(&self) -> &View;
 
-    /// Arrives at the next epoch, and brings `value` along. Gives the epoch.
+    /// Arrives at the next epoch, and contributes `value`. Returns the epoch.
     ///
     /// # Errors
     /// [`Misuse`]
     fn arrive(&mut self, now: Duration, value: u64) -> Result<u64, Misuse>;
 
-    /// Leaves the group. [`Event::Ended`] follows; a member whose connections close before that is
-    /// a lost one.
+    /// Leaves the group. [`Event::Ended`] follows. A member whose connections close before this
+    /// event counts as lost.
     ///
     /// # Errors
     /// [`Misuse`]
     fn leave(&mut self, now: Duration) -> Result<(), Misuse>;
 
-    /// Ends this member's barriers without the others' consent. They are notified, and go on
-    /// without it as without a lost one.
+    /// Ends this member's barriers without the others' consent. The others are notified, and go on
+    /// as if this member were lost.
     fn abandon(&mut self, now: Duration);
 
-    /// A packet has come on the connection to `from`.
+    /// Handles a packet that has come on the connection to `from`.
     ///
     /// # Errors
-    /// [`Refused`], for the log: the packet did no harm.
+    /// [`Refused`], for the log. A refused packet does no harm.
     fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused>;
 
-    /// A member is lost: its connection has ended, its owner has given it up, or a packet that
-    /// [`Barrier::poll_transmit`] gave cannot be sent to it. All survivors that have a connection
-    /// to it must be told, in any order and at any time, also if it has left.
+    /// Records that a member is lost: its connection has ended, its owner has given it up, or a
+    /// packet from [`Barrier::poll_transmit`] cannot be sent to it. All survivors that have a
+    /// connection to the member must be told, even if it has left. The order and the time do not
+    /// matter.
     fn lost(&mut self, now: Duration, member: Id);
 
     fn timeout(&mut self, now: Duration);
@@ -57,15 +59,16 @@ pub trait Barrier: std::fmt::Debug {
 
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// This member waits for these members, as far as it knows. Programs show them to their users.
+    /// The members for which this member waits, as far as it knows. Programs show them to their
+    /// users.
     fn waits_for(&self) -> Vec<Id>;
 
-    /// Whether this member believes that another one is lost. A packet to a lost member is worth
-    /// sending only if there is a connection already.
+    /// Whether this member believes that another member is lost. If there is no connection to a
+    /// lost member, the owner need not make one to send a packet.
     fn is_lost(&self, member: Id) -> bool;
 
-    /// Whether the others have received everything that this member had to tell them. A member that
-    /// has left runs until then.
+    /// Whether the others have received all packets that this member had to send. The owner must
+    /// keep a member that has left running until then.
     fn is_settled(&self) -> bool;
 }
 
@@ -79,9 +82,10 @@ pub struct Transmit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipient {
     Member(Id),
-    /// All members of this view but the sender: by multicast where there is one.
+    /// All members of this view except the sender, by multicast if it is available.
     All(View),
-    /// The same, but each by a packet to it: multicast does not reach all of them.
+    /// All members of this view except the sender, each by a separate packet, because multicast
+    /// does not reach all of them.
     Each(View),
 }
 
@@ -103,15 +107,15 @@ pub enum Event {
         value: u64,
     },
     Failed(Lost),
-    /// The member has joined; `epoch` is the first at which it arrives.
+    /// The member has joined. `epoch` is the first epoch at which it arrives.
     Joined {
         epoch: u64,
         view: View,
     },
-    /// Others were lost, have left or joined.
+    /// Other members were lost, have left or joined.
     Changed {
         view: View,
     },
-    /// There are no barriers for this member any more.
+    /// This member has no barriers any more.
     Ended(Ended),
 }

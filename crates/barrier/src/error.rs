@@ -1,8 +1,8 @@
-//! Errors, by the side at fault.
+//! Errors, grouped by the side that caused them.
 
 use crate::{Group, Id};
 
-/// A group that cannot be.
+/// The error for an impossible group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
     #[error("a group without members has no barriers: name at least one")]
@@ -13,7 +13,7 @@ pub enum ViewError {
     Outside { member: Id },
 }
 
-/// Members, as they are named to users.
+/// A list of members, for messages to users.
 pub(crate) fn list(members: &[Id]) -> String {
     if members.is_empty() {
         return "others".to_owned();
@@ -31,7 +31,7 @@ pub fn were_lost(what: &str, lost: &[Id]) -> String {
 }
 
 /// The epoch failed for all members that have not passed it. The group goes on without the lost
-/// ones, and the next epoch can be passed.
+/// members, and the next epoch can pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "epoch {epoch} of the barrier failed, because {}; the next epoch is without {}",
@@ -43,7 +43,7 @@ pub struct Lost {
     pub members: Vec<Id>,
 }
 
-/// Why a member has no barriers any more.
+/// The reason why a member has no barriers any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
     #[error("this member has left its group")]
@@ -54,7 +54,7 @@ pub enum Ended {
     Alone,
 }
 
-/// The program's own mistake. Nothing changes then.
+/// A mistake of the program. The call has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misuse {
     #[error("this member has arrived at epoch {epoch} already: wait for it to pass or fail")]
@@ -96,14 +96,14 @@ pub enum Refused {
     Forged,
 }
 
-/// Why a wait ended without all having arrived.
+/// The reason why a wait ended before all members had arrived.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WaitError {
     #[error(transparent)]
     Lost(#[from] Lost),
     #[error(transparent)]
     Ended(#[from] Ended),
-    /// The epoch is as open as before: wait again.
+    /// The epoch is still open, and the program can wait again.
     #[error(
         "not all members have arrived in time: this one waits for {}",
         list(missing)

@@ -1,4 +1,5 @@
-//! The fuzz target of this crate: what the other members of a group send to one.
+//! The fuzz target of this crate: the packets that a member gets from the other members of its
+//! group.
 
 use std::time::Duration;
 
@@ -22,8 +23,9 @@ const ME: Id = Id(1);
 /// The bytes before each packet: the step, and the length of the packet.
 const HEADER: usize = 2;
 
-/// The greatest number of a view that others name. Numbers have an end, and the member could not
-/// name the next view there. Who may send to it can keep a group from changing in other ways, too.
+/// The greatest number of a view that other members may name. Beyond the largest number, the member
+/// could not name the next view. This is no weakness: a process that may send to the member can
+/// prevent changes of the group in other ways, too.
 const VIEWS_MAX: u64 = 1 << 60;
 
 /// The greatest number of a view in a packet.
@@ -43,8 +45,8 @@ fn newest_view(body: &Body) -> u64 {
 }
 
 /// Runs one member of a group of three. The input is a list of steps: packets from the other two
-/// members, arrivals of this one, the loss of another, and time that passes. After each step, the
-/// member sends only a few packets, and the others can decode them.
+/// members, arrivals of this member, the loss of another member, and time that passes. Checks that
+/// after each step, the member sends only a few packets, and that the others can decode them.
 fn feed(bytes: &[u8]) {
     let view = View::new([0, 1, 2].map(Id)).expect("these are members");
     let member = Member::new(GROUP, ME, &view, Star::default(), Combine::Max);
@@ -62,7 +64,7 @@ fn feed(bytes: &[u8]) {
                     if newest_view(&body) > VIEWS_MAX {
                         continue;
                     }
-                    // Several parts become a packet that is not seen here.
+                    // Several parts become one packet, which is not visible here.
                     has_parts |= matches!(body, Body::Part { .. });
                     let again = encode(GROUP, sender, Some(ME), &body);
                     assert_eq!(decode(&again, GROUP, ME), Ok((sender, body)));
@@ -145,7 +147,7 @@ fn seeds() -> Vec<Vec<u8>> {
     each.chain(lists).collect()
 }
 
-/// One of each kind of packet.
+/// A packet body of each kind.
 pub(crate) fn bodies() -> Vec<Body> {
     let view = ViewId {
         number: 3,

@@ -1,16 +1,16 @@
 //! Barriers among the processes of a job.
 //!
 //! A barrier is a state machine without I/O ([`Barrier`]): its owner passes in arrivals, packets,
-//! losses and the time, and takes out the packets to send. Its owner has the connections.
+//! losses and the time, and takes out the packets to send. The owner has the connections.
 //!
 //! A [`Pattern`] is the way in which the members of one view tell each other that they have
 //! arrived: [`Star`], [`Tree`], [`Dissemination`] or [`Hierarchical`]. A [`Member`] runs a pattern
 //! over reliable links that keep packets in order, and changes the view when members are lost,
-//! leave or join. [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in
-//! memory that the processes of a host share, which waits itself.
+//! leave or join. [`Udp`] does the same over datagrams. [`Shared`] is different: it is a barrier in
+//! memory that the processes of a host share, and it waits by itself.
 //!
-//! [`JobBarrier`] runs all of these among the processes of a job, over its links, datagrams or
-//! memory.
+//! [`JobBarrier`] runs all these barriers among the processes of a job, over the job's links,
+//! datagrams, shared memory or wires.
 #![forbid(unsafe_code)]
 
 mod barrier;

@@ -1,4 +1,4 @@
-//! Packets: a header that says which group, member and release they belong to, and a body.
+//! Packets: a header that names the packet's group, sender, receiver and release, and a body.
 //! Integers are little-endian.
 
 use crate::view::{Roster, ViewId};
@@ -6,20 +6,21 @@ use crate::{Group, Id, Refused};
 
 const MAGIC: [u8; 4] = *b"mgnB";
 
-/// Counts up with each change of the format.
+/// The version of the format. It increases with each change.
 const RELEASE: u16 = 3;
 
-/// Bytes before the body.
+/// The number of bytes before the body.
 const HEADER: usize = 24;
 
-/// Added to the kind of a packet for all members of a view, whose receiver is 0. Each number may be
-/// a member, so none can mean all of them.
+/// This flag is added to the kind of a packet for all members of a view. The receiver in such a
+/// packet is 0. Each number may be a member, so no receiver number can mean all members.
 const FOR_ALL: u16 = 1 << 15;
 
-/// Larger numbers of views and epochs are refused, so that counting on never overflows.
+/// The largest number of a view or epoch. Larger numbers are refused, so that later numbers never
+/// overflow.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// How an epoch ended.
+/// The outcome of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed(u64),
@@ -27,20 +28,20 @@ pub(crate) enum Outcome {
 }
 
 /// A participant's answer to a proposer. The participant has promised to accept no earlier
-/// proposal, and passes no epoch until it has a new view, so all of this stays true.
+/// proposal, and passes no epoch until it has a new view, so the report stays true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// The proposal that this answers.
+    /// The proposal that this report answers.
     pub proposal: ViewId,
-    /// The latest proposal that the participant has promised to wait for. If it is another one,
-    /// the participant refuses the proposal that this answers.
+    /// The latest proposal for which the participant has promised to wait. If this is not
+    /// `proposal`, the participant refuses `proposal`.
     pub promised: ViewId,
     pub view: ViewId,
-    /// Left out if it is the view that the proposer has named.
+    /// The participants of `view`. `None` if it is the view that the proposer has named.
     pub roster: Option<Roster>,
     /// The epoch that has no outcome yet.
     pub next: u64,
-    /// How epochs ended, from the last that passed on.
+    /// The outcomes of epochs, beginning with the last epoch that passed.
     pub tail: Vec<(u64, Outcome)>,
     /// Participants of the view that are lost.
     pub lost: Vec<Id>,
@@ -57,8 +58,8 @@ pub(crate) struct Wish {
     /// Processes that have asked to join.
     pub joining: Vec<Id>,
     pub is_leaving: bool,
-    /// The sender, or another participant, needs a new view because it will never get the present
-    /// one, or because it waits for a proposer that is lost.
+    /// Set if the sender or another participant needs a new view, because it will never get the
+    /// present view, or because it waits for a proposer that is lost.
     pub is_stuck: bool,
 }
 
@@ -76,7 +77,7 @@ pub(crate) enum Body {
     Signal {
         view: ViewId,
         epoch: u64,
-        /// The pattern, and how numbers are combined.
+        /// The pattern, and the operation that combines numbers.
         terms: u32,
         round: u16,
         value: u64,
@@ -85,7 +86,7 @@ pub(crate) enum Body {
         view: ViewId,
         wish: Wish,
     },
-    /// A proposer wants a report.
+    /// A proposer asks for a report.
     Collect {
         /// The latest view that the proposer knows.
         view: ViewId,
@@ -93,16 +94,16 @@ pub(crate) enum Body {
     },
     Report(Report),
     Install(Install),
-    /// The sender takes part no more.
+    /// The sender no longer takes part.
     Gone {
         view: ViewId,
-        /// How epochs ended, as far as it knows.
+        /// The outcomes of epochs that the sender knows.
         tail: Vec<(u64, Outcome)>,
     },
     /// The sender goes on without the receiver.
     Excluded,
-    /// Over links that lose packets: a part of a packet that must not be lost, and how many parts
-    /// have come from the receiver.
+    /// On links that lose packets: a part of a packet that must not be lost, and the number of
+    /// parts that have come from the receiver.
     Part {
         number: u32,
         received: u32,
@@ -112,30 +113,30 @@ pub(crate) enum Body {
     Received {
         received: u32,
     },
-    /// The sender waits for the receiver, and would like to know if that is in vain.
+    /// The sender waits for the receiver, and asks whether the receiver no longer takes part.
     Probe,
 }
 
-/// The group of a packet, as it says itself.
+/// The group that a packet names.
 fn group_of(packet: &[u8]) -> Option<Group> {
     let bytes = packet.get(8..16).filter(|_| packet.starts_with(&MAGIC))?;
     Some(Group(u64::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-/// The sender of a packet, as it says itself.
+/// The sender that a packet names.
 pub fn sender_of(packet: &[u8]) -> Option<Id> {
     let bytes = packet.get(16..20).filter(|_| packet.starts_with(&MAGIC))?;
     Some(Id(u32::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-/// Whether a packet is for all members of a view, as it says itself.
+/// Whether a packet says that it is for all members of a view.
 pub(crate) fn is_for_all(packet: &[u8]) -> bool {
     packet
         .get(6..8)
         .is_some_and(|kind| u16::from_le_bytes([kind[0], kind[1]]) & FOR_ALL != 0)
 }
 
-/// Without a receiver, the packet is for all members of a view.
+/// Encodes a packet. Without a receiver, the packet is for all members of a view.
 pub(crate) fn encode(group: Group, from: Id, receiver: Option<Id>, body: &Body) -> Vec<u8> {
     let mut to = Writer(Vec::with_capacity(HEADER + 40));
     to.0.extend(MAGIC);
@@ -211,8 +212,8 @@ pub(crate) fn encode(group: Group, from: Id, receiver: Option<Id>, body: &Body) 
     to.0
 }
 
-/// Decodes a packet that has come to member `me`. Any bytes at all can be passed. Allocates no more
-/// than a small multiple of their number.
+/// Decodes a packet that has come to member `me`. The bytes may be arbitrary. Allocates at most a
+/// small multiple of their number.
 pub(crate) fn decode(packet: &[u8], group: Group, me: Id) -> Result<(Id, Body), Refused> {
     let (theirs, from) = group_of(packet)
         .zip(sender_of(packet))
@@ -415,7 +416,7 @@ impl Reader<'_> {
 
     fn tail(&mut self) -> Option<Vec<(u64, Outcome)>> {
         let count = self.word()? as usize;
-        // Each takes at least 16 bytes.
+        // Each outcome takes at least 16 bytes.
         if count > self.0.len() / 16 {
             return None;
         }

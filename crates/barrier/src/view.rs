@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::ViewError;
 
-/// A member's name within its group. It is used once: a process that comes back after it has left
-/// or was lost takes another.
+/// A member's name within its group. A name is used only once: a process that comes back after it
+/// has left or was lost takes another name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u32);
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u64);
 
-/// How the numbers of the members are combined.
+/// The operation that combines the numbers of the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// The bits that any member has set.
@@ -34,7 +34,7 @@ pub enum Combine {
 impl Combine {
     pub const EACH: [Combine; 4] = [Combine::Any, Combine::All, Combine::Min, Combine::Max];
 
-    /// The sum with one more number; without a sum, the number.
+    /// The combination of `sum` with one more number. Without a sum, this is the number.
     pub(crate) fn add(self, sum: Option<u64>, value: u64) -> u64 {
         sum.map_or(value, |sum| self.of(sum, value))
     }
@@ -50,16 +50,17 @@ impl Combine {
     }
 }
 
-/// Identifies a view, and the proposal that led to it. Later proposals have larger numbers.
+/// The identifier of a view, and of the proposal that led to it. Later proposals have larger
+/// numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ViewId {
     pub number: u64,
-    /// The proposer. It makes proposals with the same number different, and orders them.
+    /// The proposer. It distinguishes and orders proposals with the same number.
     pub by: Id,
 }
 
 impl ViewId {
-    /// Earlier than all views: a process that has not been admitted yet has this one.
+    /// The identifier of a process that has not been admitted yet. It is earlier than all views.
     pub const NONE: ViewId = ViewId {
         number: 0,
         by: Id(0),
@@ -74,7 +75,7 @@ impl ViewId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     members: Arc<[Id]>,
-    /// By name, with the place in `members`.
+    /// The members in the order of their names, with their places in `members`.
     sorted: Arc<[(Id, u32)]>,
 }
 
@@ -117,14 +118,14 @@ impl View {
         self.members.is_empty()
     }
 
-    /// Whether it is a copy of the same view: sooner known than whether the members are equal.
+    /// Whether `other` is a copy of this view. This is faster than a comparison of the members.
     pub(crate) fn is_same(&self, other: &View) -> bool {
         Arc::ptr_eq(&self.members, &other.members)
     }
 
-    /// Where a member stands in [`View::members`].
+    /// The place of a member in [`View::members`].
     pub fn place(&self, member: Id) -> Option<usize> {
-        // Most groups are the ranks of a job, in order.
+        // The members of most groups are the ranks of a job, in order.
         if self.members.get(member.0 as usize) == Some(&member) {
             return Some(member.0 as usize);
         }
@@ -140,11 +141,11 @@ impl View {
 /// All processes that take part in the changes of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roster {
-    /// The members: barriers are among these.
+    /// The members, which take part in barriers.
     pub members: View,
-    /// These become members with the next view.
+    /// The processes that become members with the next view.
     pub joining: Vec<Id>,
-    /// These were members, and may go with the next view.
+    /// The processes that were members, and may end with the next view.
     pub leaving: Vec<Id>,
 }
 
@@ -157,12 +158,12 @@ impl Roster {
         }
     }
 
-    /// None if a process is named twice.
+    /// Returns `None` if a process is named twice.
     pub fn new(members: Vec<Id>, joining: Vec<Id>, leaving: Vec<Id>) -> Option<Roster> {
         let all = members.iter().chain(&joining).chain(&leaving);
         match View::new(all.copied()) {
             Ok(_) | Err(ViewError::Empty) => Some(Roster {
-                // Without members if the last of them is leaving.
+                // The view has no members if the last member is leaving.
                 members: View::new(members).unwrap_or_else(|_| View::none()),
                 joining,
                 leaving,
@@ -180,7 +181,7 @@ impl Roster {
         self.members.contains(id) || self.joining.contains(&id) || self.leaving.contains(&id)
     }
 
-    /// Whether the view has barriers: in others, processes join or leave.
+    /// Whether the view has barriers. In a view without barriers, processes join or leave.
     pub fn is_settled(&self) -> bool {
         self.joining.is_empty() && self.leaving.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Tests that every barrier must pass, for each kind of link.
+//! Tests that every implementation of barriers must pass.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -12,7 +12,7 @@ const NOW: Duration = Duration::ZERO;
 const GROUP: Group = Group(9);
 const SECRET: &[u8] = b"the job's";
 
-/// Makes a member of a new group, or one that joins.
+/// Functions that make a member of a new group, and a member that joins.
 type New = fn(Group, Id, &View, Combine) -> Box<dyn Barrier>;
 type Join = fn(Group, Id, &[Id], Combine) -> Box<dyn Barrier>;
 
@@ -20,7 +20,7 @@ fn two_hosts() -> BTreeMap<Id, u32> {
     (0..64).map(|id| (Id(id), id % 2)).collect()
 }
 
-/// Each implementation under its name.
+/// Each implementation, with its name.
 fn each() -> Vec<(&'static str, New, Join)> {
     fn new<P: Pattern + 'static>(g: Group, me: Id, v: &View, p: P, c: Combine) -> Box<dyn Barrier> {
         Box::new(Member::new(g, me, v, p, c).unwrap())
@@ -63,7 +63,7 @@ fn each() -> Vec<(&'static str, New, Join)> {
     ]
 }
 
-/// Members whose packets come at once and in order.
+/// Members whose packets arrive at once and in order.
 struct Net {
     members: Vec<(Box<dyn Barrier>, bool)>,
     flying: VecDeque<(Id, Id, Vec<u8>)>,
@@ -105,7 +105,7 @@ impl Net {
         while let Some((from, to, packet)) = self.flying.pop_front() {
             let (member, is_alive) = &mut self.members[to.0 as usize];
             if *is_alive {
-                // Some may be late, and are refused then.
+                // Some packets may be late, and are then refused.
                 let _ = member.receive(NOW, from, &packet);
             }
             self.collect();
@@ -219,7 +219,7 @@ fn the_epoch_in_which_one_dies_fails_for_all_and_the_next_passes() {
         for dead in 0..4 {
             let mut net = Net::new(new, 4, Combine::Any);
             let alive: Vec<usize> = (0..4).filter(|at| *at != dead).collect();
-            // One of the living arrives only after it has heard of the loss.
+            // One survivor arrives only after it has heard of the loss.
             for at in &alive[..2] {
                 net.at(*at).arrive(NOW, 0).unwrap();
             }
@@ -331,8 +331,9 @@ fn a_joiner_whose_contacts_are_lost_is_alone() {
     }
 }
 
-/// A member that goes tells one other that an epoch has passed. The coordinator has not heard that,
-/// and lets the epoch fail; then it dies, and the other has to decide.
+/// A member that goes tells one other member that an epoch has passed. The coordinator has not
+/// heard that, and lets the epoch fail. Then the coordinator dies, and the other member has to
+/// decide.
 #[test]
 fn a_decision_counts_more_than_the_word_of_one_that_has_gone() {
     let (_, new, _) = each()[0];
@@ -378,7 +379,7 @@ fn one_that_has_left_and_closed_keeps_nobody_waiting() {
         assert_eq!(net.events(0), [Event::Ended(Ended::Left)], "{name}");
         net.at(0).abandon(NOW);
         net.settle();
-        // Its state machine no longer runs.
+        // The state machine of that member no longer runs.
         net.members[0].1 = false;
         for at in [1, 2] {
             net.at(at).arrive(NOW, 1 << at).unwrap();
@@ -388,7 +389,8 @@ fn one_that_has_left_and_closed_keeps_nobody_waiting() {
     }
 }
 
-/// Packets of other groups, of an epoch before or far ahead, copies, and noise.
+/// Tests packets of other groups, packets of an earlier epoch or of an epoch far ahead, copies, and
+/// noise.
 #[test]
 fn strange_packets_do_no_harm() {
     for (name, new, _) in each() {
@@ -428,7 +430,7 @@ fn strange_packets_do_no_harm() {
                 net.collect();
                 old.extend(net.flying.iter().cloned());
             }
-            // All that has been sent before comes once more.
+            // All packets that were sent before arrive once more.
             for (from, to, packet) in old.clone() {
                 if epoch > 0 {
                     let _ = net.at(to.0 as usize).receive(NOW, from, &packet);

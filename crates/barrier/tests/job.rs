@@ -1,5 +1,5 @@
-//! Barriers of a job's processes: each kind, over its own links. Ranks are threads with an endpoint
-//! each; processes that end are tested through the C interface.
+//! Tests of barriers of a job's processes, for each kind of barrier. The ranks are threads, and
+//! each thread has an endpoint. Processes that end are tested through the C interface.
 
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -20,10 +20,10 @@ const KINDS: [Kind; 7] = [
     Kind::Udp,
 ];
 
-/// Long enough that only something that never comes takes longer.
+/// The time limit of waits. It is so long that only an event that never comes takes longer.
 const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
 
-/// Runs `each` as every rank of a job of its own. Gives the ranks' results, in their order.
+/// Runs `each` as every rank of a new job. Returns the results in the order of the ranks.
 fn ranks<T: Send>(size: usize, each: impl Fn(Arc<Member>) -> T + Sync) -> Vec<T> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -73,7 +73,7 @@ fn nobody_passes_before_all_have_arrived() {
     }
 }
 
-/// A member works between its arrival and its wait, and one that only tries does not wait.
+/// A member may work between its arrival and its wait. A call with a timeout of 0 does not wait.
 #[test]
 fn members_may_work_before_they_wait() {
     for kind in KINDS {
@@ -103,9 +103,9 @@ fn members_may_work_before_they_wait() {
     }
 }
 
-/// A member's arrival reaches all others without help from another member's program: also where a
-/// barrier takes several packets one after the other, and the members that pass them on are at
-/// work.
+/// A member's arrival reaches all other members without help from another member's program. This is
+/// also true if a barrier takes several packets one after the other, and the programs of the
+/// members that pass them on do other work.
 #[test]
 fn arrivals_go_on_while_members_work() {
     for kind in KINDS {
@@ -115,7 +115,7 @@ fn arrivals_go_on_while_members_work() {
             let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
             barrier.arrive(0).unwrap();
             if rank == 3 {
-                // The others only go on when this one has passed.
+                // The others go on only when this member has passed.
                 barrier.wait(WAIT_TIMEOUT).unwrap();
             }
             working.wait();
@@ -166,7 +166,8 @@ fn one_member_is_enough() {
     }
 }
 
-/// The epoch in which a member closes its barrier fails for all others, and the next passes.
+/// The epoch in which a member closes its barrier fails for all other members, and the next epoch
+/// passes.
 #[test]
 fn the_others_go_on_without_a_member_that_is_lost() {
     for kind in KINDS {
@@ -221,8 +222,8 @@ fn the_others_go_on_without_a_member_that_leaves() {
     }
 }
 
-/// The first three ranks pass barriers. The last two join them, one through the other, pass some
-/// barriers with them, and leave.
+/// The first three ranks pass barriers. The last two ranks join them, one of them through the
+/// other, pass some barriers with them, and leave.
 #[test]
 fn ranks_join_an_open_barrier() {
     let met = Start::new(5);
@@ -258,7 +259,7 @@ fn ranks_join_an_open_barrier() {
                     break;
                 }
             }
-            // Those that join later count as the others do.
+            // Members that join later count in the same way as the others.
             if rank >= 3 {
                 barrier.leave(WAIT_TIMEOUT).unwrap();
             } else {
@@ -295,7 +296,7 @@ fn a_rank_that_cannot_join_is_told_why() {
             let others = [open(Kind::Udp, 2), open(Kind::Shared, 3)];
             let mut end = JobBarrier::open(job.clone(), &options(Kind::Star)).unwrap();
             end.pass(0, WAIT_TIMEOUT).unwrap();
-            // Those that could not join have changed nothing.
+            // Processes that could not join have changed nothing.
             assert_eq!(tree.pass(1, WAIT_TIMEOUT), Ok(1));
             assert_eq!(tree.members(), [0, 1]);
             drop(others);
@@ -366,7 +367,7 @@ fn a_member_that_does_not_come_is_named() {
     });
 }
 
-/// What is left of an attempt that a member has given up is not mistaken for other options.
+/// Messages of an attempt that a member has given up are not mistaken for other options.
 #[test]
 fn members_may_try_until_their_attempts_overlap() {
     // The members meet twice before a barrier in shared memory is open.
@@ -395,7 +396,7 @@ fn members_may_try_until_their_attempts_overlap() {
     }
 }
 
-/// Two barriers of one number would take each other's packets.
+/// Two barriers with the same number would take each other's packets.
 #[test]
 fn a_number_in_use_is_refused() {
     for kind in KINDS {
@@ -407,7 +408,7 @@ fn a_number_in_use_is_refused() {
                 "{kind}"
             );
             drop(one);
-            // Afterwards, the other one's messages could still arrive.
+            // The messages of the closed barrier could still arrive.
             let again = JobBarrier::open(job.clone(), &options(kind));
             assert!(
                 matches!(again, Err(OpenError::Used { number: 0 })),
@@ -417,8 +418,8 @@ fn a_number_in_use_is_refused() {
     }
 }
 
-/// More than a link takes without its receiver taking any: what is sent when barriers are closed
-/// does not stay.
+/// The messages that are sent when barriers are closed do not stay in the links. The test closes so
+/// many barriers that these messages would fill a link.
 #[test]
 fn many_barriers_one_after_the_other() {
     ranks(2, |job| {
@@ -434,7 +435,7 @@ fn many_barriers_one_after_the_other() {
     });
 }
 
-/// Many links are made at once, some from both ends.
+/// Many links are made at the same time, some of them from both ends.
 #[test]
 fn many_members() {
     for kind in [Kind::Dissemination, Kind::Tree(2)] {

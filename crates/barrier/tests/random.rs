@@ -1,8 +1,8 @@
-//! Many barriers with random delays, deaths, leaves and joins on a virtual clock. No member passes
-//! early, none is stuck, and all survivors agree.
+//! Tests of many barriers with random delays, deaths, leaves and joins, on a virtual clock. No
+//! member passes early, no member is stuck, and all survivors agree.
 //!
-//! `MGN_BARRIERS` sets how many barriers each test passes at least. A seed that fails is printed
-//! with its terms, and `MGN_SEED` runs only that one.
+//! `MGN_BARRIERS` is the minimum number of barriers that each test passes. If a seed fails, the
+//! test prints it with its terms. `MGN_SEED` runs only one seed.
 
 mod simulated;
 
@@ -29,7 +29,7 @@ fn barriers() -> u64 {
     set.map_or(20_000, |set| set.parse().expect("MGN_BARRIERS is a number"))
 }
 
-/// Terms of all kinds, from a seed.
+/// Makes terms of all kinds from a seed.
 fn terms(seed: u64) -> Terms {
     let mut random = mgn_fuzzing::Random::new(seed);
     let delay = 1000;
@@ -64,7 +64,7 @@ fn terms(seed: u64) -> Terms {
     }
 }
 
-/// Terms of links that lose and double packets, and keep no order.
+/// Makes terms with links that lose and duplicate packets, and do not keep the order.
 fn lossy(seed: u64) -> Terms {
     let mut random = mgn_fuzzing::Random::new(seed ^ 1 << 60);
     Terms {
@@ -72,7 +72,7 @@ fn lossy(seed: u64) -> Terms {
         twice: [0, 10, 200][random.below(3)],
         keeps_order: false,
         deaf: [0, 0, 1, 3, 4][random.below(5)],
-        // Some packets are lost a dozen times on end.
+        // Some packets are lost a dozen times in a row.
         bound: 2_000_000,
         ..terms(seed)
     }

@@ -1,4 +1,5 @@
-//! Barriers in shared memory, with threads in the place of processes: each maps the memory itself.
+//! Tests of barriers in shared memory. Threads take the place of processes, and each thread maps
+//! the memory itself.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -75,7 +76,7 @@ fn sleepers_hear_of_a_lost_member_and_go_on_without_it() {
             });
         }
         met.wait();
-        // By now they sleep, most likely.
+        // After this time, the other members probably sleep.
         std::thread::sleep(Duration::from_millis(20));
         reporter.lost(Id(2));
         reporter.lost(Id(70));
@@ -101,7 +102,7 @@ fn survivors_agree_whenever_they_look() {
         members: lost,
     });
     assert_eq!(members[0].wait(None), Err(failed.clone()));
-    // Two epochs ahead, in the place of its first number.
+    // This member is two epochs ahead, and overwrites its first number.
     members[0].arrive(64).unwrap();
     assert_eq!(members[1].wait(None), Ok(7));
     members[1].arrive(0).unwrap();
@@ -127,7 +128,7 @@ fn one_that_leaves_is_waited_for_no_more_and_its_last_number_counts() {
     }
 }
 
-/// Also if others that come after it have arrived, or left.
+/// A timeout names only missing members, even if members with higher numbers have arrived or left.
 #[test]
 fn only_members_that_are_missing_are_named() {
     let mut members = group(4, Combine::Any);

@@ -1,5 +1,5 @@
-//! How barriers over datagrams handle packets from outside of the job, and when they send packets
-//! again.
+//! Tests of barriers over datagrams: packets from outside the job, and the times at which packets
+//! are sent again.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ fn packets_without_the_secret_change_nothing_and_are_not_answered() {
         assert_eq!((said(&mut root), root.poll_event()), (Vec::new(), None));
     }
     assert_eq!(format!("{root:?}"), before);
-    // The same packet from another member's connection.
+    // The same packet comes on the connection of another member.
     let refused = root.receive(now, Id(7), &true_one);
     assert!(matches!(refused, Err(Refused::Sender { .. })));
     root.receive(now, Id(1), &true_one).unwrap();
@@ -69,7 +69,7 @@ fn the_secret_is_not_printed() {
     );
 }
 
-/// Packets that come again, from whomever, are answered by at most one that is no longer.
+/// A repeated packet from any sender is answered by at most one packet, which is not longer.
 #[test]
 fn nothing_is_amplified() {
     let now = Duration::ZERO;
@@ -121,7 +121,8 @@ fn arrivals_are_sent_again_at_growing_intervals_until_they_are_answered() {
     assert_eq!(other.poll_event(), Some(passed));
 }
 
-/// A member that the others believe lost, and whose notice was lost as well, learns that by asking.
+/// The others believe that a member is lost, and their notice to it was lost, too. The member
+/// learns this when it asks.
 #[test]
 fn a_root_that_waits_asks_whether_that_is_in_vain() {
     let now = Duration::ZERO;
@@ -141,8 +142,8 @@ fn a_root_that_waits_asks_whether_that_is_in_vain() {
     assert_eq!(root.poll_timeout(), None);
 }
 
-/// A member that multicast does not reach. After a few releases each member gets its own, and after
-/// some time the root tries multicast again.
+/// Multicast does not reach a member. After a few releases, each member gets a separate release,
+/// and after some time, the root tries multicast again.
 #[test]
 fn a_root_that_multicast_fails_addresses_each_member() {
     let view = View::new([0, 1, 2].map(Id)).unwrap();
@@ -196,8 +197,8 @@ fn a_root_that_multicast_fails_addresses_each_member() {
     assert_eq!(multicasts, expected);
 }
 
-/// Single releases that are lost are no sign that multicast does not reach a member, nor are
-/// arrivals that are sent again before it is released.
+/// The loss of single releases does not mean that multicast does not reach a member. The same is
+/// true of arrivals that are sent again before the release.
 #[test]
 fn multicast_goes_on_if_releases_are_lost_now_and_then() {
     let now = Duration::ZERO;
@@ -212,7 +213,7 @@ fn multicast_goes_on_if_releases_are_lost_now_and_then() {
         root.receive(now, Id(1), &arrival).unwrap();
         let again = said(&mut root).remove(0);
         assert_eq!(again.to, Recipient::Member(Id(1)));
-        // The release is lost after seven epochs of eight.
+        // The release of seven of every eight epochs is lost.
         if epoch % 8 == 0 {
             other.receive(now, Id(0), &release.packet).unwrap();
         }
@@ -221,7 +222,7 @@ fn multicast_goes_on_if_releases_are_lost_now_and_then() {
     }
 }
 
-/// Somebody repeats packets that say that multicast does not reach a member, or that it does.
+/// An attacker repeats packets that report that multicast does not reach a member, or that it does.
 #[test]
 fn old_arrivals_say_nothing_about_multicast() {
     let now = Duration::ZERO;
@@ -241,7 +242,8 @@ fn old_arrivals_say_nothing_about_multicast() {
         let heard = if is_far { &again } else { &release };
         other.receive(now, Id(0), &heard.packet).unwrap();
         while root.poll_event().is_some() || other.poll_event().is_some() {}
-        // Before epoch 20, those that ask for separate releases are repeated, then the others.
+        // Before epoch 20, the attacker repeats arrivals that report separate releases. After that,
+        // it repeats the other arrivals.
         match is_far {
             true => alone.push(arrival),
             false => others.push(arrival),
@@ -256,7 +258,7 @@ fn old_arrivals_say_nothing_about_multicast() {
     assert_eq!(multicasts, 24);
 }
 
-/// Many members hear a packet for all. Those that it does not concern do not answer.
+/// Many members receive a packet for all members. Members that it does not concern do not answer.
 #[test]
 fn nobody_answers_a_release_of_a_member_that_has_gone() {
     let now = Duration::ZERO;
@@ -288,8 +290,8 @@ fn nobody_answers_a_release_of_a_member_that_has_gone() {
     }
 }
 
-/// The first pause follows the time that releases take. Of an arrival that was sent again, nobody
-/// knows which packet was answered, so it only makes the next pause longer.
+/// The first pause depends on the time that releases take. If an arrival was sent again, it is
+/// unknown which packet was answered. So such an arrival only makes the next pause longer.
 #[test]
 fn arrivals_are_sent_again_sooner_if_releases_come_sooner() {
     let [mut root, mut other] = members(b"one");
@@ -314,10 +316,11 @@ fn arrivals_are_sent_again_sooner_if_releases_come_sooner() {
             while root.poll_event().is_some() || other.poll_event().is_some() {}
         }
     }
-    // Nothing is known before the first release, and a pause is never longer than configured.
+    // No time is known before the first release, and a pause is never longer than configured.
     assert_eq!((pauses[0], pauses[1], pauses[39]), (1000, 100, 100));
     assert!((390..=400).contains(&pauses[99]), "{}", pauses[99]);
-    // The first of these were sent again, until the pause was long enough to count one.
+    // The first of these arrivals were sent again, until the pause was long enough for an arrival
+    // to count for the mean.
     assert_eq!((pauses[101], pauses[159]), (799, 1000), "{pauses:?}");
     assert_eq!(pauses[219], 1000);
 }

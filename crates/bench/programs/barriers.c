@@ -1,4 +1,5 @@
-/* One barrier of all MPI processes, measured as `src/barrier` measures Manganese's. Prints the seconds of a barrier in each batch, on one line. */
+/* A barrier of all MPI processes, measured in the same way as `src/barrier` measures Manganese's
+ * barriers. Prints the seconds of a barrier in each batch, on one line. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
-/*
- * Measures single OpenGL calls as a program sees them: nanoseconds a call, or calls a second for those that wait for the renderer; and frames of one
- * triangle.
- * Prints one JSON object. An ordinary GLX program.
- */
+/* Measures single OpenGL calls, as a program sees them: nanoseconds per call, or calls per second
+ * for calls that wait for the renderer. Also measures frames of one triangle. Prints one JSON
+ * object. This is an ordinary GLX program. */
 #define _GNU_SOURCE
 #include <GL/gl.h>
 #include <GL/glx.h>
@@ -17,7 +15,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Nanoseconds of one call, from blocks of `n` for about `seconds`; `before` and `after` enclose each block. */
+/* The nanoseconds of one call. The call is measured in blocks of `n` calls for about `seconds`.
+ * `before` and `after` run around each block. */
 #define MEASURE(result, seconds, n, before, call, after)                                                                                       \
     do {                                                                                                                                        \
         double best = 1e30, end = now() + (seconds);                                                                                            \
@@ -40,7 +39,7 @@ enum { FRAMES = 200 };
 /* The side of the rectangles that are read. */
 enum { SIDE = 16 };
 
-/* As many frames of one triangle, until the last is finished. */
+/* Draws FRAMES frames of one triangle, and waits until the last one is finished. */
 static void draw_frames(Display *display, Window window)
 {
     for (int i = 0; i < FRAMES; i++) {
@@ -91,7 +90,7 @@ int main(void)
     MEASURE(get, 0.3, 20000, , glGetIntegerv(GL_MATRIX_MODE, &value), );
     MEASURE(error, 0.3, 20000, , glGetError(), );
     MEASURE(read, 1.0, 2000, , glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels), );
-    /* The clears keep the client from answering with the picture that it has already got. */
+    /* Because of the clears, the client cannot answer with a picture that it already has. */
     MEASURE(small, 0.5, 1000, , (glClear(GL_COLOR_BUFFER_BIT), glReadPixels(5, 5, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels)), );
     glPixelStorei(GL_PACK_ROW_LENGTH, SIDE + 7);
     glPixelStorei(GL_PACK_SKIP_PIXELS, 3);

@@ -1,10 +1,11 @@
-/* Composites with IceT as `mgn bench composite` does: the last process gets the merged picture and
- * shows nothing, the others write new pictures in each frame. Prints a line for each size: the
- * seconds of its FRAMES.
+/* Composites with IceT in the same way as `mgn bench composite`. The last process gets the merged
+ * picture and shows nothing. The other processes write new pictures in each frame. Prints a line
+ * for each size: the seconds for its FRAMES.
  *
- * With "sparse", each draws a rectangle of half the width and height.
+ * With "sparse", each process draws a rectangle of half the width and height.
  *
- * icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse WIDTH HEIGHT FRAMES [WIDTH HEIGHT FRAMES]... */
+ * icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse WIDTH HEIGHT FRAMES [WIDTH HEIGHT
+ * FRAMES]... */
 
 #include <IceT.h>
 #include <IceTMPI.h>
@@ -20,7 +21,7 @@ static int named(const char *name, const char *const *names, int count) {
     exit(2);
 }
 
-/* Gives the seconds, or a negative number after an error. */
+/* Returns the seconds, or a negative number after an error. */
 static double run(int width, int height, int is_nearest, int is_sparse, int frames) {
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

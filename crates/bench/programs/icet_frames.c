@@ -1,9 +1,10 @@
-/* Is loaded before IceT (LD_PRELOAD) and measures the compositing of an unchanged program. In each
- * process it writes a line for each frame: the time at which the process had drawn its picture, and
- * the time at which `icetDrawFrame` returned, in seconds of one clock for the whole host.
+/* A library that is loaded before IceT (LD_PRELOAD). It measures the compositing of an unchanged
+ * program. Each process writes a line for each frame: the time at which it had drawn its picture,
+ * and the time at which `icetDrawFrame` returned. The times are in seconds of a clock that the
+ * whole host shares.
  *
- * ICET_FRAMES is the name of the file, to which a dot and the rank are added. ICET_LIBRARY is the
- * name under which the program loads IceT. */
+ * ICET_FRAMES is the name of the file. A dot and the rank are added to it. ICET_LIBRARY is the name
+ * under which the program loads IceT. */
 
 #define _GNU_SOURCE
 #include <IceT.h>
@@ -59,7 +60,7 @@ IceTImage icetDrawFrame(const IceTDouble *projection, const IceTDouble *modelvie
         lines = fopen(path, "w");
         if (!lines) fail("cannot write ICET_FRAMES");
     }
-    /* A process that draws nothing has drawn when it comes here. */
+    /* A process that draws nothing counts as having drawn at this point. */
     drawn = now();
     IceTImage image = composite(projection, modelview, background);
     fprintf(lines, "%.9f %.9f\n", drawn, now());

@@ -1,4 +1,5 @@
-/* Messages between two MPI processes, measured as `src/net/` measures Manganese's: see there for what the tests are. */
+/* Messages between two MPI processes, measured in the same way as `src/net/` measures Manganese's
+ * messages. The tests are described there. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -57,7 +58,8 @@ static void latency(long count)
     }
 }
 
-/* If nothing reads the contents, all messages come from one buffer and go to one, as in other benchmarks. */
+/* If the test does not use the contents, all messages share one buffer on each side, as in other
+ * benchmarks. */
 static void stream(long count, int both, int fresh)
 {
     MPI_Request requests[2 * WINDOW];
@@ -99,13 +101,13 @@ static void overlap(long count, double compute)
     }
 }
 
-/* Rank 0's order to the other one: how often, and how long to compute. */
+/* Rank 0's order to the other process: the number of repetitions, and the computing time. */
 struct order {
     long count;
     double compute;
 };
 
-/* Whether one message each way is under way at once. */
+/* Whether the test has only one message in flight in each direction. */
 static int is_single(const char *test)
 {
     return strcmp(test, "overlap") == 0 || strcmp(test, "sweep") == 0 || strcmp(test, "exchange") == 0;
@@ -126,7 +128,8 @@ struct best {
     double took, waited;
 };
 
-/* Seconds of the best repetitions, and of them those spent waiting. Repetitions that are too short to be measured only warm up. */
+/* The seconds of the fastest repetitions, and the waiting time in them. Groups that are too short
+ * to be measured are warm-up. */
 static struct best lead(const char *test, double seconds, double compute)
 {
     struct best best = {1e9, 0};
@@ -159,7 +162,7 @@ static void follow(const char *test)
     }
 }
 
-/* Tells rank 0 the CPU seconds of all processes so far. */
+/* Sends the CPU seconds of all processes so far to rank 0. */
 static void gather_cpu(double *all)
 {
     struct rusage usage;
@@ -174,7 +177,8 @@ static int compare(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Percentiles of single repetitions of `each` seconds. All together do not take much longer than a given time. A percentile beyond the last repetition is no number. */
+/* Percentiles of individual repetitions, each of which takes about `each` seconds. All of them
+ * together take about `seconds`. A percentile with too few repetitions is not a number. */
 static void timed(const char *test, double seconds, double each, double *percentiles)
 {
     static double times[2000];
@@ -194,7 +198,7 @@ static void timed(const char *test, double seconds, double each, double *percent
     }
 }
 
-/* Measures with messages of one size. */
+/* Measures messages of one size, and prints the result. */
 static void report(const char *test, double seconds)
 {
     static double before[2];
@@ -235,7 +239,7 @@ static void report(const char *test, double seconds)
     memcpy(before, cpu, sizeof before);
 }
 
-/* Makes what messages of this size are sent from and received into. */
+/* Makes the buffers for sending and receiving messages of this size. */
 static void prepare(const char *test, long wanted)
 {
     for (int i = 0; i < window; i++) {

@@ -1,6 +1,7 @@
-/* Patterns of messages between all MPI processes, measured as `src/suites/pattern.rs` measures Manganese's. Prints for each pattern and size the seconds of
- * one step, in which each process sends and receives what the pattern requires:
- * `PATTERN SIZE SECONDS`. */
+/* Patterns of messages between all MPI processes, measured in the same way as
+ * `src/suites/pattern.rs` measures Manganese's messages. Prints the seconds of one step for each
+ * pattern and size: `PATTERN SIZE SECONDS`. In a step, each process sends and receives the messages
+ * of the pattern. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static int rank, all;
 static int to[MOST], from[MOST], to_count, from_count;
 static char *out[MOST], *in[MOST];
 
-/* Chooses the ranks to which this one sends, and from which it receives. */
+/* Chooses the ranks that this process sends to, and the ranks that it receives from. */
 static void choose(const char *pattern, unsigned seed)
 {
     to_count = from_count = 0;

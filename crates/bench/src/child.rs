@@ -24,7 +24,7 @@ pub struct FinishedProgram {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
-    /// CPU seconds of the program and of its children that it has waited for.
+    /// CPU seconds of the program and of those of its children that it has waited for.
     pub cpu: f64,
 }
 
@@ -50,8 +50,8 @@ const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Set when this process gets a signal to end. The current measurement is then abandoned.
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on, SIGINT and SIGTERM end the programs that are run here, and the current measurement
-/// is abandoned. A second signal ends this process at once.
+/// From now on, SIGINT and SIGTERM end the programs that are run here and abandon the current
+/// measurement. A second signal ends this process at once.
 pub fn handle_signals() -> Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let flag = INTERRUPTED.get_or_init(Default::default);
@@ -68,15 +68,14 @@ pub fn is_interrupted() -> bool {
     flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Runs a program to its end, and reads its output. After `limit`, ends it and everything in its
-/// process group.
+/// Runs a program to its end, and reads its output. Ends it and its process group after `limit`.
 pub fn output(command: &mut Command, limit: Duration) -> Result<FinishedProgram> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     wait(start(command)?, &name, limit)
 }
 
-/// Starts a program as the leader of a process group. It ends at the latest when this process ends.
+/// Starts a program as the leader of a process group. It is ended when this process ends.
 pub fn start(command: &mut Command) -> Result<Child> {
     mgn_sys::process::end_with_us(command);
     command.stdin(Stdio::null()).process_group(0);
@@ -133,10 +132,10 @@ impl FinishedProgram {
     }
 }
 
-/// Waits until a child ends. Returns false if the time is over, or if this process gets a signal to
-/// end.
+/// Waits until a child ends. Returns false if the deadline passes first, or if this process gets a
+/// signal to end.
 fn ends(pid: Pid, deadline: Instant) -> bool {
-    // Durations of runs are measured, so the end must be noticed at once.
+    // The durations of runs are measured, so the end must be noticed without delay.
     let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok();
     let pause = Duration::from_millis(10);
     let limit = pause.try_into().ok();

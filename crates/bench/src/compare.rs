@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::format::{amount, number};
 use crate::record::{Better, Distance, Fold, Head, Plot, Point, Record, State};
 
-/// Medians whose difference is a smaller share than this count as equal, however narrow their
-/// intervals are.
+/// Medians whose relative difference is smaller than this count as equal, even if their intervals
+/// are narrow.
 pub const MIN_CHANGE: f64 = 0.05;
 
 /// The schema name in the JSON of a comparison.
@@ -27,10 +27,12 @@ pub struct Comparison {
     pub b: Head,
     /// Differences of the machine, the versions and the options, in words.
     pub differences: Vec<String>,
-    /// The worse ones first, and among these the largest.
+    /// Worse results come first. Among results with the same verdict, the largest changes come
+    /// first.
     pub changes: Vec<Change>,
     pub unchanged: usize,
-    /// Points of which at least one is unresolved, noisy, or a count without an interval.
+    /// The number of points that cannot be judged, because at least one of the two values is
+    /// unresolved, noisy, or a count without an interval.
     pub untold: usize,
     pub only_a: usize,
     pub only_b: usize,
@@ -58,7 +60,7 @@ pub struct Change {
 pub enum Verdict {
     Worse,
     Better,
-    /// If neither more nor less is better.
+    /// The result changed, and neither more nor less is better.
     Different,
 }
 
@@ -69,7 +71,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Plot, name of the series, x as bits, distance.
+/// The plot, the name of the series, the bits of x, and the distance.
 type Key<'a> = (&'a str, &'a str, u64, Distance);
 
 pub fn compare(a: &Record, b: &Record) -> Comparison {
@@ -189,7 +191,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
 }
 
 fn order(one: &Change, other: &Change) -> Ordering {
-    // Twice as much and half as much are equally large changes.
+    // A doubled value and a halved value are equally large changes.
     let size = |change: &Change| {
         let ratio = change.ratio.filter(|ratio| *ratio > 0.0);
         ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs())
@@ -199,7 +201,7 @@ fn order(one: &Change, other: &Change) -> Ordering {
         .then(size(other).total_cmp(&size(one)))
 }
 
-/// The differences of the conditions under which two runs were measured, in words.
+/// The differences between the conditions of two runs, in words.
 pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     let mut found = Vec::new();
     let mut add = |what: &str, one: String, other: String| {

@@ -20,7 +20,7 @@ use crate::child::PART;
 /// How long the processes wait for each other.
 const GROUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Pictures repeat after this number of pixels. It is a prime, so that rows differ.
+/// The pixels of a picture repeat after this number. It is a prime, so that rows differ.
 const BLOCK: usize = 65521;
 
 /// Frames before the measurement begins.
@@ -34,7 +34,7 @@ pub struct Work {
     pub height: usize,
     pub operation: Operation,
     pub route: Route,
-    /// Each renderer draws a quarter of its picture, each at a different position.
+    /// Each renderer draws a quarter of its picture, and each draws at a different position.
     pub is_sparse: bool,
     /// All processes pass a barrier of this kind before each composition. A system needs one if its
     /// compositor cannot tell when a picture is complete.
@@ -50,7 +50,7 @@ pub enum Route {
     By(Schedule),
     /// By this schedule, by messages, as between hosts.
     ByMessages(Schedule),
-    /// As on this number of hosts: in shared memory on each, and by messages between them.
+    /// As on this number of hosts: in shared memory within a host, and by messages between hosts.
     OnHosts(usize),
 }
 
@@ -87,7 +87,7 @@ impl FromStr for Route {
     }
 }
 
-/// A process: a renderer, or the display, which has the last rank and no picture.
+/// One of the processes: a renderer, or the display, which has the last rank and no picture.
 #[derive(Debug, clap::Args)]
 pub struct Compositor {
     job: String,
@@ -109,7 +109,7 @@ impl Work {
         self.width * self.height
     }
 
-    /// The bytes of all pictures of a frame.
+    /// The total bytes of all renderers' pictures in a frame.
     pub fn bytes(&self) -> usize {
         let format = self.format();
         let pixel = format.color.channel().pixel_bytes() + format.depth_bytes();
@@ -123,7 +123,7 @@ impl Work {
         }
     }
 
-    /// The picture of one renderer, which differs from those of the others.
+    /// The picture of one renderer. All renderers have different pictures.
     pub fn picture(&self, rank: usize) -> Picture {
         let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
         let color = |at: usize| {
@@ -147,7 +147,7 @@ impl Work {
         }
     }
 
-    /// The part of its picture that a renderer draws.
+    /// The part of the picture that this renderer draws.
     fn covered(&self, rank: usize) -> Rectangle {
         let (width, height) = (self.width, self.height);
         let part = |start: usize, whole: usize| match self.is_sparse {
@@ -258,7 +258,7 @@ impl Compositor {
                 start = Instant::now();
             }
             if self.rank != display {
-                // Each renderer draws its whole part again in each frame.
+                // Each renderer draws its part again in each frame.
                 let picture = group.draw(&terms)?;
                 let width = work.width;
                 for row in covered.rows.clone() {

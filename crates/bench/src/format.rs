@@ -1,6 +1,7 @@
 //! Numbers and amounts as text.
 
-/// A number with three significant digits, or more if it is 1000 or larger.
+/// A number with three significant digits. From 1000 to a million it is rounded to a whole number
+/// instead. Whole numbers below a million have no decimals.
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_string(),

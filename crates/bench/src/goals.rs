@@ -1,5 +1,5 @@
-//! Goals: what a method must reach, alone or beside other methods. A plan states them beside its
-//! experiment. They are evaluated here, from the outcome.
+//! Goals: the values that a method must reach, alone or compared with other methods. A plan states
+//! them with its experiment. This module evaluates them from the outcome.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::format::number;
 use crate::record::{Better, Distance, Outcome, Plot, Point, Series};
 use crate::statistics::{median, MIN_ROUNDS};
 
-/// A quantity of a method at one parameter, and the value that it must reach, if any.
+/// A quantity of a method at one parameter, and the target value, if there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// The [`Plot::id`].
@@ -16,10 +16,10 @@ pub struct Goal {
     pub method: String,
     pub x: f64,
     pub quantity: Quantity,
-    /// The series of the plot that it is compared with. Of several, the best one in each round
-    /// counts.
+    /// The series of the plot that the method is compared with. If there are several, the best
+    /// series in each round counts.
     pub others: Vec<String>,
-    /// Without a target, it is a comparison only.
+    /// Without a target, this is a comparison and not a goal.
     pub target: Option<Target>,
 }
 
@@ -29,11 +29,11 @@ pub struct Goal {
 pub enum Quantity {
     /// The value itself, in the unit of the plot.
     Value,
-    /// How many times as good it is as the other one.
+    /// How many times as good the value is as the other value.
     Ratio,
-    /// The value divided by the other one.
+    /// The value divided by the other value.
     Times,
-    /// The value minus the other one, in the unit of the plot.
+    /// The value minus the other value, in the unit of the plot.
     Difference,
 }
 
@@ -47,12 +47,12 @@ pub enum Target {
 /// A goal, as measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GoalResult {
-    /// Its `others` are those that were measured.
+    /// Its `others` contains only the series that were measured.
     #[serde(flatten)]
     pub goal: Goal,
     #[serde(rename = "place")]
     pub distance: Distance,
-    /// The quantity in each round in which all that it needs was measured, and these rounds.
+    /// The quantity in each round that has all the values needed, and the numbers of these rounds.
     pub values: Vec<f64>,
     pub rounds: Vec<u32>,
     /// The median of the values, and their range.
@@ -64,7 +64,8 @@ pub struct GoalResult {
 }
 
 impl Goal {
-    /// The value of a method. The functions below change the quantity and set the target.
+    /// A goal for the value of a method. The functions below change the quantity and set the
+    /// target.
     pub fn of(plot: impl Into<String>, method: impl Into<String>, x: f64) -> Goal {
         Goal {
             plot: plot.into(),
@@ -108,7 +109,8 @@ impl Goal {
         self
     }
 
-    /// `None` if the method, or everything that it is compared with, was not measured.
+    /// `None` if the method was not measured, or if none of the others was measured and the
+    /// quantity needs one.
     fn evaluate(&self, outcome: &Outcome, distance: Distance) -> Option<GoalResult> {
         let plot = outcome.plots.iter().find(|plot| plot.id == self.plot)?;
         let point = |name: &str| self.point(outcome, name, distance);
@@ -150,7 +152,7 @@ impl Goal {
         points.find(|point| point.x == self.x && point.distance == distance)
     }
 
-    /// `None` if there is no other value to compare with.
+    /// `None` if the quantity needs another value and there is none.
     fn quantity_of(&self, sense: Better, value: f64, other: Option<f64>) -> Option<f64> {
         Some(match self.quantity {
             Quantity::Value => value,
@@ -191,7 +193,7 @@ impl Target {
 }
 
 impl GoalResult {
-    /// What the numbers are: "as good as direct", "ms more than direct", "GB/s".
+    /// The meaning of the numbers: "as good as direct", "ms more than direct", "GB/s".
     pub fn words(&self, plot: &Plot) -> String {
         let other = match &self.goal.others[..] {
             [one] => one.clone(),
@@ -217,8 +219,8 @@ impl GoalResult {
     }
 }
 
-/// All goals of an experiment, near and far apart, in the order of the plan. Those of which
-/// something was not measured are left out.
+/// The results of all goals of an experiment, near and far apart, in the order of the plan. Goals
+/// without a result are left out.
 pub fn evaluate(goals: &[Goal], outcome: &Outcome) -> Vec<GoalResult> {
     let all = Distance::ALL.into_iter();
     let of = |goal| {
@@ -284,7 +286,7 @@ mod tests {
         Goal::of("plot", "ours", 8.0)
     }
 
-    /// The only result of a goal: the values, and whether the target is reached.
+    /// The result of a single goal: the values, and whether the target is reached.
     fn result(goal: Goal, outcome: &Outcome) -> (Vec<f64>, Option<bool>) {
         let found = evaluate(&[goal], outcome);
         assert_eq!(found.len(), 1);
@@ -307,7 +309,7 @@ mod tests {
             values(goal().times("one"), &less),
             [0.5, 1.0, 2.0, 2.5, 4.0]
         );
-        // The best is another one in each round.
+        // Each round has a different best one.
         let best = || goal().above(["one", "two"]);
         assert_eq!(values(best(), &less), [0.0, 0.0, 3.0, 3.0, 7.0]);
         assert_eq!(values(best(), &more), [-1.0, -2.0, 2.0, 1.0, 6.0]);

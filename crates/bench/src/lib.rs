@@ -1,7 +1,7 @@
 //! Benchmarks of this machine's communication and rendering: the measurements of `mgn bench`.
 //!
-//! Each [suite](suite::Suite) is planned as [experiments](plan::Experiment) by [suites], with the
-//! [goals] that its methods must reach. The [runner] measures them, round by round. The result is a
+//! [suites] plans each [suite](suite::Suite) as [experiments](plan::Experiment), with the [goals]
+//! that its methods must reach. The [runner] measures them, round by round. The result is a
 //! [record], which is shown as a [table], as CSV, as a [comparison](compare) and as a
 //! [page](report).
 #![deny(unsafe_code)]

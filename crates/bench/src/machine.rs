@@ -51,18 +51,19 @@ pub fn describe(mgn: &Path) -> Machine {
     }
 }
 
-/// The value of the first line `name : value`.
-/// How many processors this process may use.
+/// The number of processors that this process may use.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The value of the first line `name : value`.
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// The settings of endpoints. Empty if they cannot be read, which endpoints report themselves.
+/// The settings of endpoints. Empty if they cannot be read. In that case endpoints report the error
+/// themselves.
 fn settings() -> Vec<(String, String)> {
     let named = endpoint::settings().map_or(Vec::new(), |settings| settings.named());
     let named = named.into_iter();
@@ -71,7 +72,8 @@ fn settings() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The versions of installed programs: the first word of their output with a digit and a dot.
+/// The versions of installed programs: the first word of each program's output that contains a
+/// digit and a dot.
 fn versions(mgn: &Path) -> Vec<(String, String)> {
     let output_of = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! The plan of a run: experiments. Each compares methods of doing the same thing.
+//! The plan of a run: experiments. Each experiment compares methods for the same task.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::suite::Suite;
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
     pub is_quick: bool,
-    /// Iterations of the calibrated loop on every processor, for the suite `noise`.
+    /// The number of iterations of the calibrated loop on every processor, for the suite `noise`.
     pub iterations: u64,
     /// The program that the suites `gl` and `link` draw instead of the demo.
     pub program: Vec<std::ffi::OsString>,
@@ -27,7 +27,7 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// For tests that plan, and measure nothing.
+    /// For tests that plan but measure nothing.
     #[cfg(test)]
     pub(crate) fn of_nowhere(is_quick: bool) -> BenchOptions {
         BenchOptions {
@@ -48,25 +48,26 @@ impl BenchOptions {
     }
 }
 
-/// Methods that are compared. In each round, each of them runs once, one after the other.
+/// Methods that are compared. Each round runs each method once, one after the other.
 pub struct Experiment {
     pub suite: Suite,
-    /// The name by which a later run recognizes that it was measured, such as `net latency`.
+    /// The name that identifies the experiment in the results, such as `net latency`. A later run
+    /// skips experiments that have been measured.
     pub key: String,
     pub plots: Vec<Plot>,
     pub methods: Vec<Box<dyn Method>>,
-    /// Whether the results depend on the distance between the two processors on which it runs.
+    /// Whether the results depend on the distance between the two processors in use.
     pub depends_on_distance: bool,
-    /// The time limit: no round begins later.
+    /// The time limit. No round begins after it.
     pub budget: Duration,
-    /// The minimum number of rounds, unless the time is over, and the maximum.
+    /// The minimum number of rounds, which applies unless the time is over, and the maximum.
     pub rounds: RangeInclusive<u32>,
-    /// Facts that a reader should know, such as the congestion control, and what was left out and
-    /// why.
+    /// Facts for readers, such as the congestion control, or the methods that were left out and the
+    /// reasons.
     pub notes: Vec<String>,
-    /// What the methods are compared with, and must reach.
+    /// Targets that the methods must reach, and comparisons between methods.
     pub goals: Vec<Goal>,
-    /// Conclusions from the outcome, as further notes.
+    /// Derives conclusions from the outcome. They become further notes.
     pub conclude: fn(&Outcome) -> Vec<String>,
 }
 
@@ -80,20 +81,21 @@ pub const ROUNDS: RangeInclusive<u32> = MIN_ROUNDS as u32..=40;
 
 /// One method: a library with a transport, or a kind of rendering.
 pub trait Method {
-    /// The name of its line in a plot.
+    /// The name of the method's line in a plot.
     fn name(&self) -> String;
 
     fn kind(&self) -> Kind;
 
-    /// The command by which a reader gets the same measurement, if there is one.
+    /// The command for the same measurement. Empty if there is none.
     fn command(&self) -> String;
 
-    /// The reason why it cannot be measured on this machine, if so: "Open MPI is not installed".
+    /// The reason why the method cannot be measured on this machine, such as "Open MPI is not
+    /// installed". `None` if it can be measured.
     fn missing(&self) -> Option<String> {
         None
     }
 
-    /// Measures once, within a time limit of its own. A program that hangs is ended.
+    /// Measures once, with its own time limit. A program that hangs is ended.
     fn run(&mut self) -> Result<Vec<Figure>>;
 }
 
@@ -102,12 +104,13 @@ pub trait Method {
 pub struct Figure {
     /// The [`Plot::id`].
     pub plot: String,
-    /// The name of the series, if a method has several; otherwise that of the method.
+    /// The name of the series, if the method has several. Otherwise the series has the method's
+    /// name.
     pub series: Option<String>,
     pub x: f64,
     pub value: f64,
     pub percentiles: Option<Percentiles>,
-    /// CPU seconds of this side and of the other one.
+    /// CPU seconds of this side and of the other side.
     pub cpu: Option<[f64; 2]>,
 }
 

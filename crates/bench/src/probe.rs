@@ -10,10 +10,11 @@ use crate::record::Distance;
 
 const TRIPS: u32 = 20_000;
 
-/// Processors are near if they pass a cache line on in less than this time, in ns.
+/// Two processors are near each other if a cache line passes between them in less than this time,
+/// in ns.
 pub const NEAR_NS: f64 = 150.0;
 
-/// `None` if the processors are too busy to tell.
+/// `None` if the processors are too busy for a measurement.
 pub fn distance() -> Option<Distance> {
     match cache_line_ns() {
         time if time < NEAR_NS => Some(Distance::Near),
@@ -22,11 +23,11 @@ pub fn distance() -> Option<Distance> {
     }
 }
 
-/// The time limit of a probe, for example if both threads share a processor.
+/// The time limit of a probe. It applies, for example, if both threads share a processor.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The time in nanoseconds in which a cache line passes between the [processors](processor) of two
-/// processes, one way. Infinite if it exceeds the limit.
+/// The time in nanoseconds in which a cache line passes one way between the [processors](processor)
+/// of two processes. Infinite if it exceeds the limit.
 pub fn cache_line_ns() -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU32);
@@ -90,7 +91,7 @@ mod tests {
         let (first, last) = (all[0], all[all.len() - 1]);
         let count = thread::available_parallelism().unwrap().get();
         assert_eq!(all.len(), count);
-        // In a thread of its own, so that the pinning does not affect other tests.
+        // This runs in a separate thread, so that the pinning does not affect other tests.
         let mine = thread::spawn(move || {
             pin(last).unwrap();
             [processor(0), processor(1)].map(Result::unwrap)

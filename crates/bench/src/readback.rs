@@ -12,7 +12,7 @@ use crate::composite::per_call;
 /// The visual of the surface: 8 bits for each of red, green, blue and alpha, and 24 bits of depth.
 const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
 
-/// The only context and the only surface.
+/// The numbers of the only context and the only surface.
 const CONTEXT: u32 = 1;
 const SURFACE: u32 = 1;
 
@@ -25,12 +25,12 @@ pub struct Readback {
     width: u32,
     height: u32,
     seconds: f64,
-    /// Reads the depths, too.
+    /// Reads the depths as well.
     #[arg(long)]
     depth: bool,
 }
 
-/// Memory for one picture, which is used again for the next one.
+/// Memory for one picture, which is reused for the next picture.
 struct Reused(Option<Vec<u8>>);
 
 impl Pictures for Reused {

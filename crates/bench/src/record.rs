@@ -1,4 +1,4 @@
-//! The results of a run, as docs/bench.md describes them.
+//! The results of a run. docs/bench.md describes the format.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use crate::suite::Suite;
 /// The schema name at the beginning of a file.
 pub const SCHEMA: &str = "manganese bench";
 
-/// The version of the schema. Readers refuse versions that are not [`READABLE`].
+/// The version of the schema. Readers refuse versions outside [`READABLE`].
 pub const VERSION: u32 = 3;
 
 /// The versions that can be read. Version 2 has no goals.
@@ -26,8 +26,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// How many numbers are resolved, and how many of these have narrow intervals. `None` if there
-    /// are no medians.
+    /// The number of resolved medians, and the number of these with narrow intervals, as text.
+    /// `None` if there are no medians.
     pub fn precision_summary(&self) -> Option<String> {
         let (mut all, mut resolved, mut sure) = (0, 0, 0);
         for outcome in &self.outcomes {
@@ -55,7 +55,7 @@ impl Record {
         (all > 0).then_some(words)
     }
 
-    /// How many goals are reached. `None` if there are none.
+    /// The number of goals that are reached, as text. `None` if there are no goals.
     pub fn goal_summary(&self) -> Option<String> {
         goals::summary(self.outcomes.iter().flat_map(|outcome| &outcome.goals))
     }
@@ -74,7 +74,7 @@ pub struct Head {
     pub machine: Machine,
 }
 
-/// The machine on which it was measured.
+/// The machine on which the run was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     pub host: String,
@@ -85,10 +85,10 @@ pub struct Machine {
     pub kernel: String,
     pub system: String,
     pub hypervisor: bool,
-    /// The congestion control of TCP, unless an experiment names another.
+    /// The congestion control of TCP. Experiments may use another one, which their notes name.
     pub congestion_control: String,
-    /// The versions of Manganese, the OpenGL driver, and the libraries that it is compared with,
-    /// such as "Open MPI", "4.1.4"; "installed" if a program does not print its version.
+    /// The versions of Manganese, the OpenGL driver, and the libraries in the comparison, such as
+    /// "Open MPI", "4.1.4". The version is "installed" if a program does not print it.
     pub versions: Vec<(String, String)>,
     /// The build profile of Manganese: "release" or "debug".
     pub build: String,
@@ -104,7 +104,7 @@ pub struct Outcome {
     pub plots: Vec<Plot>,
     pub series: Vec<Series>,
     pub notes: Vec<String>,
-    /// Files of version 2 have none.
+    /// Files of version 2 have no goals.
     #[serde(default)]
     pub goals: Vec<GoalResult>,
     /// The number of rounds that were run, and the seconds that they took.
@@ -162,7 +162,7 @@ impl Axis {
         }
     }
 
-    /// The axis of a plot without a parameter, whose points are all at 0.
+    /// The axis of a plot without a parameter. All points of such a plot are at 0.
     pub fn none() -> Axis {
         Axis::linear("", "")
     }
@@ -218,7 +218,7 @@ pub struct Series {
     pub kind: Kind,
     pub command: String,
     pub points: Vec<Point>,
-    /// The reason why it could not be measured, or an error.
+    /// The reason why the series could not be measured, or an error.
     pub note: Option<String>,
 }
 
@@ -227,13 +227,13 @@ pub struct Point {
     pub x: f64,
     #[serde(rename = "place")]
     pub distance: Distance,
-    /// The value of each round that counts, and the numbers of these rounds. Values of two methods
-    /// in the same round were measured directly after one another.
+    /// The value of each round that counts, and the numbers of these rounds. Within a round, the
+    /// methods are measured directly after one another.
     pub values: Vec<f64>,
     pub rounds: Vec<u32>,
-    /// The combined value.
+    /// The value that combines all rounds, according to the plot's [`Fold`].
     pub value: f64,
-    /// The interval in which the median lies in at least 93 % of all cases.
+    /// The interval, which contains the true median with a probability of at least 93 %.
     pub low: f64,
     pub high: f64,
     pub state: State,
@@ -266,7 +266,7 @@ impl Point {
 pub enum Distance {
     Near,
     Far,
-    /// The distance does not matter.
+    /// The results do not depend on the distance.
     Any,
 }
 
@@ -285,7 +285,7 @@ pub enum State {
 }
 
 /// Percentiles of single values within one run, in the unit of the plot. `None` if there are too
-/// few values for the percentile.
+/// few values for a percentile.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Percentiles {
     pub p50: Option<f64>,

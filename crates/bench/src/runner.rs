@@ -1,4 +1,4 @@
-//! Measurement in rounds, with the probe for the distance of the processors and the time limit.
+//! Measurement in rounds. Checks the distance of the processors and the time limit.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,24 +12,25 @@ use crate::probe;
 use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
 use crate::statistics::{half_width, median, MIN_ROUNDS, NOISY};
 
-/// If the half-widths of all intervals are below this share, no more rounds are run.
+/// No more rounds are run if the half-widths of all intervals are below this share of the median.
 const NARROW: f64 = 0.05;
 
 /// A method is left out after this number of failures.
 const FAILURES: u32 = 2;
 
-/// How often a method is run in a round, if the processors move during the run.
+/// How often a method may run in a round. It runs again if the processors have moved during the
+/// run.
 const TRIES: u32 = 2;
 
 /// The reason why a run does not count.
 const MOVED: &str = "the processors moved or were busy with something else during the run";
 
-/// The values of one x of a series: the round of each, and the figure.
+/// The values of a series for one x: the number of the round, and the figure.
 type Values = Vec<(u32, Figure)>;
 
 /// The environment of a measurement.
 trait Environment {
-    /// The distance between the processors, if it can be measured.
+    /// The distance between the processors. `None` if it cannot be measured.
     fn distance(&self) -> Option<Distance>;
 
     /// Whether this process got a signal to end.
@@ -56,7 +57,7 @@ impl Environment for RealEnvironment {
 }
 
 /// Measures until all intervals are narrow or the time is over. Calls `step` with the round and the
-/// method before each run. Returns `None` if this process got a signal to end.
+/// method's name before each run. Returns `None` if this process got a signal to end.
 pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
     measure_in(&RealEnvironment(Instant::now()), experiment, step)
 }
@@ -72,7 +73,8 @@ fn measure_in(
         .iter()
         .map(|note| note.as_ref().map_or(0, |_| FAILURES))
         .collect();
-    // By method, series, plot, x as bits (which sort like the positive numbers), and distance.
+    // The keys are method, series, plot, x as bits (which sort like the positive numbers), and
+    // distance.
     let mut found: BTreeMap<(usize, String, String, u64, Distance), Values> = BTreeMap::new();
     let mut moved = vec![0; methods.len()];
     let mut round = 0;
@@ -184,7 +186,7 @@ fn is_narrow(
     })
 }
 
-/// The series of all plots. A method without values has a series with the reason.
+/// The series of all plots. A method without values has one series, which contains the reason.
 fn lines(
     experiment: &Experiment,
     notes: &[Option<String>],
@@ -309,7 +311,7 @@ mod tests {
         }
     }
 
-    /// A method that returns its values in order, again and again. NaN is a failure.
+    /// A method that returns its values in order, and then begins again. NaN stands for a failure.
     struct Says {
         name: &'static str,
         values: &'static [f64],
@@ -342,7 +344,7 @@ mod tests {
         }
     }
 
-    /// A measurement, which returns the outcome and the order of the runs.
+    /// A measurement. It returns the outcome and the order of the runs.
     struct Run {
         distances: Vec<Option<Distance>>,
         budget: u64,
@@ -417,7 +419,7 @@ mod tests {
             );
             assert_eq!(point.rounds, [0, 1, 2, 3, 4]);
         }
-        // Without narrow intervals, it continues to the last round.
+        // If the intervals are not narrow, it continues to the last round.
         let (outcome, _) = Run::default().of(&[("one", &[1.0, 1.3])]);
         assert_eq!(outcome.unwrap().rounds, 7);
     }
@@ -454,7 +456,7 @@ mod tests {
         };
         let (outcome, order) = run.of(&[("one", &[1.0])]);
         let outcome = outcome.unwrap();
-        // In the first round both tries are lost; in the second round, the second try counts.
+        // In the first round, both tries are lost. In the second round, the second try counts.
         assert_eq!(outcome.series[0].points[0].rounds[0], 1);
         assert_eq!(order.len(), outcome.rounds as usize + 2);
         let notes = &outcome.notes;

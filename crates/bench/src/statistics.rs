@@ -2,19 +2,20 @@
 
 use hdrhistogram::Histogram;
 
-/// The number of rounds that a median needs.
+/// The minimum number of rounds for a median.
 pub const MIN_ROUNDS: usize = 5;
 
-/// If the half-width of the interval is at most this share of the median, the number is precise.
+/// A number is precise if the half-width of its interval is at most this share of the median.
 pub const PRECISE: f64 = 0.15;
 
-/// If the half-width of the interval is more than this share of the median, the number is noise.
+/// A number is noisy if the half-width of its interval is more than this share of the median.
 pub const NOISY: f64 = 0.5;
 
-/// The median, and an interval that contains the true one with a probability of at least 93 %, for
-/// any distribution: the k-th values in order from either end, for the largest k that has this
-/// probability according to the binomial distribution. For 5 values, these are the least and the
-/// greatest (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics, 7.1.
+/// The median, and an interval that contains the true median with a probability of at least 93 %,
+/// for any distribution. The interval goes from the k-th smallest to the k-th largest value. The
+/// binomial distribution gives the largest k with this probability. For 5 values, the interval goes
+/// from the least to the greatest (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics,
+/// 7.1.
 pub fn median(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -49,8 +50,8 @@ pub fn histogram() -> Histogram<u64> {
     Histogram::new(4).expect("a histogram can have four digits")
 }
 
-/// The value that this percentage of the values do not exceed. `None` if there are too few values
-/// for one to lie beyond it, except for 100 %, which is the greatest value.
+/// The value that this percentage of the values do not exceed. `None` if there are so few values
+/// that none is expected beyond it. For 100 %, the greatest value.
 pub fn percentile(values: &Histogram<u64>, percent: f64) -> Option<f64> {
     let beyond = values.len() as f64 * (100.0 - percent) / 100.0;
     // Tolerates percentages that binary numbers cannot represent exactly.

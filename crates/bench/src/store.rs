@@ -1,4 +1,4 @@
-//! The results file of a run: JSON lines, one for each experiment, so that an interrupted run can
+//! The results file of a run: JSON lines, one for each experiment. So an interrupted run can
 //! continue.
 
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::compare::differences;
 use crate::record::{Head, Outcome, Record, Series, READABLE, SCHEMA, VERSION};
 
-/// Its name in the folder of a run.
+/// The name of the results file in the folder of a run.
 pub const FILE: &str = "results.jsonl";
 
 pub struct Store {
@@ -23,8 +23,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Continues the run in a folder, or begins one; always begins one if `is_fresh`. The file is
-    /// locked until this is dropped.
+    /// Continues the run in a folder, or begins a new run if there is none or if `is_fresh`. The
+    /// file is locked until this is dropped.
     pub fn open(folder: &Path, head: Head, is_fresh: bool) -> Result<Store> {
         let path = folder.join(FILE);
         fs::create_dir_all(folder)
@@ -55,7 +55,7 @@ impl Store {
         }
         let record = grown(&text).with_context(|| path.display().to_string())?;
         is_same(&record.head, &head).with_context(|| path.display().to_string())?;
-        // A line that an interruption has cut off is measured again.
+        // If an interruption has cut off the last line, its experiment is measured again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).with_context(writing)?;
         Ok(Store { path, file, record })
@@ -91,7 +91,7 @@ fn is_same(there: &Head, here: &Head) -> Result<()> {
     )
 }
 
-/// Reads a run: its folder, the file in it, or the file that `--json` wrote.
+/// Reads a run. `path` is the run's folder, the results file in it, or a file that `--json` wrote.
 pub fn load(path: &Path) -> Result<Record> {
     let file = match path.is_dir() {
         true => path.join(FILE),
@@ -150,12 +150,12 @@ fn is_readable(version: u64) -> bool {
     u32::try_from(version).is_ok_and(|version| READABLE.contains(&version))
 }
 
-/// The JSON file.
+/// The contents of the JSON file.
 pub fn json(record: &Record) -> Result<String> {
     Ok(serde_json::to_string_pretty(record)? + "\n")
 }
 
-/// The CSV file: a line for each point, and for each method without points.
+/// The contents of the CSV file: a line for each point, and for each method without points.
 pub fn csv(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([

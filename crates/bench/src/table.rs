@@ -54,7 +54,7 @@ fn heading(plot: &Plot, distance: Distance) -> String {
     format!("{}: {}{}{by}{distance}", plot.title, y.name, unit(&y.unit))
 }
 
-/// The notes of series, and the names of the series that have each of them.
+/// The notes of series, each with the names of the series that have it.
 fn noted(outcome: &Outcome) -> Vec<(Vec<&str>, &str)> {
     let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
     for line in &outcome.series {
@@ -72,7 +72,7 @@ fn noted(outcome: &Outcome) -> Vec<(Vec<&str>, &str)> {
 /// The columns of [`goals`].
 pub const GOAL_TITLES: [&str; 5] = ["", "by round (range)", "", "target", "reached"];
 
-/// The goals and comparisons of an experiment, each with its cells.
+/// The goals and comparisons of an experiment, each with the cells of its row.
 pub fn goals(outcome: &Outcome) -> Vec<(&GoalResult, [String; 5])> {
     let plot = |id: &str| outcome.plots.iter().find(|plot| plot.id == id);
     let mut plots: Vec<&str> = outcome.goals.iter().map(|of| &of.goal.plot[..]).collect();
@@ -148,7 +148,8 @@ fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
     table
 }
 
-/// For a plot without a parameter: the value of each method, its interval, and CPU seconds.
+/// The table of a plot without a parameter: the value of each method, its interval, and CPU
+/// seconds.
 fn single_table(lines: &[(&Series, Vec<&Point>)]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -189,7 +190,7 @@ fn align(table: &mut Table) {
     }
 }
 
-/// The value of a point, or the reason why it has none.
+/// The value of a point, or the reason why there is none.
 pub fn cell(point: &Point) -> String {
     match point.state {
         State::Resolved => number(point.value),

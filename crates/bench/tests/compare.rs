@@ -37,7 +37,8 @@ fn changes_are_better_or_worse() {
 
 #[test]
 fn noise_is_no_change() {
-    // Intervals overlap; then, they don't, but there is little between them; then, it is not known.
+    // First, the intervals overlap. Then they do not, but the medians are close together. Then one
+    // of the intervals is not known.
     let found = of(Better::Less, point(8.0, 10.0, 0.2), point(8.0, 12.0, 0.2));
     assert_eq!((found.changes.len(), found.unchanged), (0, 1));
     let found = of(

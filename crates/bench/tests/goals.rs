@@ -11,7 +11,7 @@ fn with_goals() -> Outcome {
     outcomes.find(|outcome| !outcome.goals.is_empty()).unwrap()
 }
 
-/// The words of the only line of a text that contains all of these.
+/// The only line of a text that contains all of these words.
 #[track_caller]
 fn line<'t>(text: &'t str, words: &[&str]) -> &'t str {
     let has_all = |line: &&str| words.iter().all(|word| line.contains(word));
@@ -86,7 +86,7 @@ fn a_plot_without_a_parameter_shows_none() {
     let text = table::lines(&outcome);
     line(&text, &["median", "interval", "CPU s"]);
     line(&text, &["render", "1.25", "0.500"]);
-    // A reason that several methods share is given once.
+    // A reason that several methods share is printed once.
     for line in &mut outcome.series[..2] {
         line.note = Some("it is not installed".to_string());
     }

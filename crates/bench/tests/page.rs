@@ -1,5 +1,5 @@
-//! The page of a run in Chromium: that nothing overlaps, and that it can be read, at a desk and on
-//! a phone, by day and by night.
+//! The page of a run in Chromium. Nothing overlaps, and everything can be read, on a desktop and on
+//! a phone, with light and dark colours.
 
 mod sample;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 use browser::Browser;
 use serde_json::{json, Value};
 
-/// The time limit of `browser`.
+/// The time limit that the module `browser` uses.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn unique(name: &str) -> String {
@@ -24,7 +24,7 @@ fn unique(name: &str) -> String {
 
 const SCHEMES: [&str; 2] = ["light", "dark"];
 
-/// Where text in a plot overlaps other text, or leaves the plot.
+/// Finds text in a plot that overlaps other text or leaves the plot.
 const TANGLED: &str = "(() => {
     const found = [];
     for (const svg of document.querySelectorAll('svg.chart')) {
@@ -46,7 +46,8 @@ const TANGLED: &str = "(() => {
     return found;
 })()";
 
-/// Text with a contrast of less than 4.5 to what is behind it, and lines with less than 3.
+/// Finds text whose contrast to its background is less than 4.5, and lines whose contrast is less
+/// than 3.
 const PALE: &str = "(() => {
     const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
     const light = (colour) => {
@@ -134,8 +135,8 @@ fn texts_are_not_markup() {
     assert!(mgn_bench::report::page(&nothing).contains("synthetic"));
 }
 
-/// At any width: nothing is wider than the page, each plot is shown once, with letters of nearly
-/// their size, and no text lies on other text.
+/// Checks the page at this width: nothing is wider than the page, each plot is shown once, its
+/// letters have nearly their intended size, and no text overlaps other text.
 fn is_in_order(browser: &mut Browser, width: u32) {
     let all = browser.eval("document.documentElement.scrollWidth");
     assert!(all.as_f64() <= Some(f64::from(width)), "{all} of {width}");
@@ -169,7 +170,7 @@ fn check(browser: &mut Browser, width: u32) {
     assert_eq!(browser.eval(silent), 0);
 }
 
-/// For a person to look at: the whole page, a screen at a time.
+/// Saves pictures of the whole page, one screen at a time, if `MGN_SCREENSHOTS` is set.
 fn pictures(browser: &mut Browser, width: u32, is_phone: bool, scheme: &str) {
     if std::env::var_os("MGN_SCREENSHOTS").is_none() {
         return;

@@ -11,7 +11,7 @@ use mgn_bench::store::{self, json, load, Store, FILE};
 use sample::{head, point, record, small};
 use serde_json::Value;
 
-/// A folder that goes with it.
+/// A folder that is removed when this is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -107,7 +107,7 @@ fn a_run_goes_on_only_where_it_began() {
             "{refusal}"
         );
     }
-    // The command may be another one.
+    // A run may continue with a different command.
     let command = "mgn bench noise".to_string();
     assert!(Store::open(&folder.0, Head { command, ..head() }, false).is_ok());
 }
@@ -129,7 +129,7 @@ fn files_of_version_2_are_read() {
     let old = load(&folder.0).unwrap();
     assert_eq!(old.outcomes.len(), record().outcomes.len());
     assert!(old.outcomes.iter().all(|outcome| outcome.goals.is_empty()));
-    // It goes on, and is compared with a new one.
+    // The old run can be continued, and compared with a new one.
     assert!(Store::open(&folder.0, head(), false).is_ok());
     let comparison = compare(&old, &record());
     assert!(comparison.changes.is_empty() && comparison.unchanged > 0);
@@ -198,7 +198,7 @@ fn two_do_not_write_one_run() {
 #[test]
 fn a_fresh_run_forgets_the_earlier_one() {
     let folder = Folder::filled("fresh");
-    // Even if the file is no run.
+    // The second text is no run at all.
     for text in [
         fs::read_to_string(folder.file()).unwrap(),
         "hello\n".to_string(),

@@ -92,7 +92,7 @@ fn good_and_bad_results_are_named() {
         "the summary is behind the links"
     );
 
-    // A plot without a parameter has no place of its points.
+    // The summary of a plot without a parameter names no parameter.
     let mut single = all.clone();
     single.outcomes.remove(0);
     single.outcomes[0].plots[0].x = Axis::none();
@@ -132,7 +132,7 @@ fn a_summary_is_short() {
             .count(),
         3
     );
-    // Each of another plot.
+    // Each line is about another plot.
     assert!(lines
         .iter()
         .all(|line| lines.iter().filter(|other| *other == line).count() == 1));

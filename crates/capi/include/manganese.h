@@ -624,8 +624,8 @@ int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrie
 // cannot join again.
 //
 // MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time.
-// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or has this
-// process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
+// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or contains
+// this process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
 int mgn_barrier_join(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
 // Announces arrival and passes a number, without waiting. The process may work before it calls

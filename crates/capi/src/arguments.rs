@@ -11,7 +11,7 @@ use crate::fault::Fault;
 /// The largest number of pieces of one message: the limit of readv and writev.
 const PIECES_MAX: usize = 1024;
 
-/// The timeout of an open without a limit. No program runs for longer.
+/// The timeout of a call that opens an object without a time limit. No program runs for longer.
 pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// A timeout in milliseconds. `None` if it is negative: there is no limit.

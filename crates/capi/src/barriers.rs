@@ -79,8 +79,8 @@ pub unsafe extern "C" fn mgn_barrier_open(
 /// cannot join again.
 ///
 /// MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time.
-/// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or has this
-/// process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
+/// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or contains
+/// this process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_barrier_join(
     options: *const mgn_barrier_options,
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn mgn_barrier_join(
 }
 
 /// # Safety
-/// `options` is null, or points to options whose pointers are null or point to what their fields
-/// say. `barrier` is null, or points to a barrier.
+/// `options` is null, or points to options. Their pointers are null, or point to the objects that
+/// their fields describe. `barrier` is null, or points to a barrier.
 unsafe fn add(
     options: *const mgn_barrier_options,
     timeout: c_int,
@@ -123,7 +123,7 @@ unsafe fn add(
 }
 
 /// # Safety
-/// Pointers are null, or point to what their fields say.
+/// Pointers are null, or point to the objects that their fields describe.
 unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<(), Fault> {
     // SAFETY: as the caller promises.
     if let Some(kind) = unsafe { optional_text(options.kind, "kind") }? {

@@ -31,7 +31,8 @@ pub unsafe extern "C" fn mgn_send(conn: mgn_conn, data: *const c_void, length: u
             sync: true,
             unordered: false,
         };
-        // SAFETY: the caller's memory stays until this returns, and this waits for the end.
+        // SAFETY: the caller's memory stays valid until this returns, and this waits for the end of
+        // the request.
         let request = unsafe { endpoint.isend(link(conn)?, 0, &[piece], options) }?;
         if let Some(request) = request {
             endpoint.wait(request, None)?;
@@ -91,7 +92,8 @@ pub unsafe extern "C" fn mgn_recv(
     call(|| {
         let endpoint = Library::current()?.endpoint();
         let piece = piece(data, room)?;
-        // SAFETY: the caller's memory stays until this returns, and this waits for the end.
+        // SAFETY: the caller's memory stays valid until this returns, and this waits for the end of
+        // the request.
         let request = unsafe { endpoint.irecv(wanted(conn, 0, 0), &[piece]) };
         let ended = endpoint.wait(request, None)?;
         // SAFETY: as the caller promises.

@@ -68,7 +68,7 @@ pub extern "C" fn mgn_close(conn: mgn_conn) -> c_int {
     })
 }
 
-/// The link of a connection. `MGN_ANY` is none.
+/// The link of a connection. `MGN_ANY` has no link, and causes an error.
 pub(crate) fn link(conn: mgn_conn) -> Result<LinkId, Fault> {
     match conn {
         MGN_ANY => Err(Fault::no_such("connection", conn)),

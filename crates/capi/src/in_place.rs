@@ -44,7 +44,7 @@ pub unsafe extern "C" fn mgn_take(
         let received = found.ok_or_else(|| Fault::timeout("waiting for a message"))?;
         // SAFETY: as the caller promises.
         unsafe { write_optional(status, Some(received.status.into())) };
-        // In a box, because the bytes of a short message may be inside it.
+        // The message is in a box, because the bytes of a short message may be inside the object.
         let received = Box::new(received);
         *data = received.as_ptr().cast();
         *message = library.add_message(received);

@@ -9,7 +9,7 @@ thread_local! {
 
 /// The text, which is valid until the next `set` in this thread. Never null.
 pub(crate) fn get() -> *const c_char {
-    // A thread that is ending may have dropped it already.
+    // A thread that is ending may already have dropped the text.
     LAST.try_with(|last| last.borrow().as_ptr())
         .unwrap_or(c"".as_ptr())
 }

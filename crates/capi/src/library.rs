@@ -33,8 +33,8 @@ pub(crate) struct Library {
     next: AtomicU64,
 }
 
-/// Null outside of `mgn_init` and `mgn_finalize`. Its target is never freed: another thread may be
-/// in a call.
+/// Null before `mgn_init` and after `mgn_finalize`. The target is never freed, because another
+/// thread may be in a call.
 static CURRENT: AtomicPtr<Library> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Held while `CURRENT` changes. Refers to the earlier libraries, so that leak checkers do not
@@ -76,7 +76,8 @@ impl Library {
         for (_, broadcast) in lock(&library.broadcasts).drain() {
             broadcast.close();
         }
-        // The others are told while there are connections.
+        // Barriers are closed before this process leaves the job, because the other members are
+        // told through the connections.
         for (_, barrier) in lock(&library.barriers).drain() {
             barrier.close();
         }
@@ -125,7 +126,8 @@ impl Library {
         number
     }
 
-    /// Removes a reservation, of which `used` bytes are to be sent. If it is shorter, it stays.
+    /// Removes a reservation whose first `used` bytes will be sent. If the reservation is shorter,
+    /// it stays.
     pub(crate) fn remove_reservation(
         &self,
         number: u64,
@@ -265,8 +267,8 @@ fn prepare_process() {
     unsafe { libc::pthread_atfork(None, None, Some(forget_library)) };
 }
 
-/// A forked child lacks the threads, and the connections belong to its parent. It is in the state
-/// before `mgn_init`.
+/// A forked child has none of the library's threads, and the connections belong to its parent.
+/// Therefore, the child is in the state before `mgn_init`.
 extern "C" fn forget_library() {
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }

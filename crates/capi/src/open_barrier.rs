@@ -1,4 +1,4 @@
-//! A barrier of this process, and the members for which its last pass failed.
+//! A barrier of this process, and the members that were lost in its last failed pass.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
@@ -9,19 +9,19 @@ use mgn_barrier::{JobBarrier, WaitError};
 use crate::fault::{Code, Fault};
 use crate::sync::lock;
 
-/// How long a thread waits at a time. In between, other threads get their turn, and it notices that
-/// the barrier is closed.
+/// How long a thread waits at a time. Between two waits, other threads can use the barrier, and the
+/// thread notices that the barrier is closed.
 const SLICE: Duration = Duration::from_millis(50);
 
 pub(crate) struct OpenBarrier {
-    /// None once it is closed.
+    /// `None` after the barrier is closed.
     state: Mutex<Option<State>>,
     is_closing: AtomicBool,
 }
 
 struct State {
     barrier: JobBarrier,
-    /// Ranks.
+    /// The ranks of the members that were lost in the last failed pass.
     lost: Vec<u32>,
 }
 
@@ -60,7 +60,7 @@ impl OpenBarrier {
             .ok_or_else(closed)
     }
 
-    /// Waits, and before that arrives if there is a number.
+    /// Arrives if there is a number, and then waits.
     pub(crate) fn wait(
         &self,
         mut number: Option<u64>,
@@ -93,7 +93,7 @@ impl OpenBarrier {
         }
     }
 
-    /// Tells the other members, also if a thread waits here.
+    /// Closes the barrier and tells the other members, even if a thread waits here.
     pub(crate) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
         let state = lock(&self.state).take();

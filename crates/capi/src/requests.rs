@@ -108,7 +108,7 @@ pub unsafe extern "C" fn mgn_wait(
     })
 }
 
-/// True when the request has ended.
+/// Returns true if the request has ended.
 ///
 /// # Safety
 /// As for `mgn_test`.

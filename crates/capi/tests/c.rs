@@ -1,4 +1,4 @@
-//! The library as C programs get it: installed, found through pkg-config, used by the examples.
+//! Tests of the installed library. C programs, such as the examples, find it through pkg-config.
 
 mod support;
 
@@ -43,7 +43,8 @@ fn pictures_of_opengl_are_the_same_from_any_number_of_processes() {
     assert!(rendered(&program, "isosurface", 3) == alone);
 
     // OpenGL rounds to bytes after each slice. Slabs are blended in the order of the view: in the
-    // first frame the camera is on the left of the middle one, and in the last on the right.
+    // first frame, the camera is on the left of the middle slab, and in the last frame, on the
+    // right.
     let alone = rendered(&program, "volume", 1);
     let parts = rendered(&program, "volume", 3);
     for (alone, parts) in alone.iter().zip(&parts) {
@@ -126,12 +127,13 @@ fn examples() {
     assert!(whole.ends_with(&rows.concat()), "tiles are another picture");
 }
 
-/// A process that dies or stops while it composites is an error for all others, which name it.
+/// If a process dies or stops while it composites, all others get an error that names it.
 #[test]
 fn a_process_that_dies_while_compositing() {
     let program = compile("tests/dying.c", &[], "dying");
     for (how, code) in [("die", "-5: rank 2 was lost"), ("stop", "-4: rank 2 has")] {
-        // Read by one in shared memory, by all, and sent.
+        // With these schedules, one process reads the pictures in shared memory, all processes read
+        // them, or the pictures are sent.
         for schedule in ["-", "direct", "binary-swap"] {
             let said = job(&program, &[how, schedule], 4);
             for rank in [0, 1, 3] {
@@ -146,7 +148,7 @@ fn a_process_that_dies_while_compositing() {
     }
 }
 
-/// The others name a process that is killed at a barrier, and go on without it.
+/// If a process is killed at a barrier, the others name it, and continue without it.
 #[test]
 fn barriers() {
     let program = compile("tests/barriers.c", &[], "barriers");
@@ -171,8 +173,8 @@ fn threads_memory_and_broadcasts_of_several_processes() {
     }
 }
 
-/// Runs a program as a job on hosts that share a secret and talk by TCP: two names of one machine
-/// are two hosts.
+/// Runs a program as a job on two hosts that share a secret and communicate by TCP. The hosts are
+/// two names of this machine.
 fn apart(program: &Path, arguments: &[&str], slots: [usize; 2], tls: &str) -> Vec<String> {
     static JOBS: AtomicU32 = AtomicU32::new(0);
     let token = installed().join("token");
@@ -181,7 +183,7 @@ fn apart(program: &Path, arguments: &[&str], slots: [usize; 2], tls: &str) -> Ve
     let mut file = private.open(&token).unwrap();
     file.write_all("0123456789abcdef".repeat(4).as_bytes())
         .unwrap();
-    // Ports of another job would be in the way.
+    // The ports must differ from those of another job.
     let port = 14_000 + std::process::id() % 6000 + 10 * JOBS.fetch_add(1, Ordering::Relaxed);
     let settings = [
         ("MGN_TOKEN_FILE", token.to_str().unwrap()),
@@ -222,7 +224,7 @@ fn barriers_of_two_hosts() {
     }
 }
 
-/// A launcher that speaks PMI lets a process join once, and none dies of trying again.
+/// Launchers with PMI let a process join once. A second attempt must not end the process.
 #[test]
 fn processes_that_a_launcher_starts() {
     let openmpi = ["--allow-run-as-root", "--oversubscribe"];
@@ -257,7 +259,7 @@ fn processes_that_a_launcher_starts() {
     }
 }
 
-/// The number of messages that wait is in the environment.
+/// A variable of the environment sets the number of messages that can wait.
 #[test]
 fn a_receive_that_waits_in_vain() {
     let program = compile("tests/starved.c", &[], "starved");
@@ -266,7 +268,7 @@ fn a_receive_that_waits_in_vain() {
     assert!(said[1].contains("8 unreceived messages"), "{said:?}");
 }
 
-/// The page for C programmers, tried as written.
+/// The first program on the page for C programmers works as written.
 #[test]
 fn the_page_begins_with_a_program_that_works() {
     let page = fs::read_to_string(here().join("../../docs/messages.md")).unwrap();
@@ -356,7 +358,7 @@ fn it_can_be_packaged() {
     }
     let dynamic = run(Command::new("readelf").arg("-d").arg(lib.join(version)));
     assert!(dynamic.contains("soname: [libmanganese.so.0]"), "{dynamic}");
-    // Windows need none of the system's libraries.
+    // Windows require no other libraries of the system.
     let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
     let is_usual = |line: &&str| {
         ["libc.", "libgcc_s.", "ld-linux", "libm."]

@@ -32,7 +32,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Composited pictures are shown by the rank that gets them, the right way up.
+/// The rank that gets a composited picture shows it the right way up.
 #[test]
 fn composited_pictures_go_to_files() {
     const WIDTH: usize = 37;
@@ -65,7 +65,7 @@ fn composited_pictures_go_to_files() {
     assert_eq!(names(&rank("2-lost")), [""; 0]);
 }
 
-/// An X server, seen by a client. The environment names one at a time.
+/// An X server and one of its clients. The environment names only one X server at a time.
 struct TestDisplay {
     x11: RustConnection,
     server: Xvfb,
@@ -83,7 +83,7 @@ impl TestDisplay {
         }
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let run = RunDir::create().unwrap();
-        // Otherwise the server forgets names and windows when the last client leaves.
+        // Without this flag, the server removes names and windows when the last client disconnects.
         let server = Xvfb::start_with(&run, &["-noreset"]).unwrap();
         std::env::set_var("XAUTHORITY", server.authority());
         let (x11, _) = x11rb::connect(Some(server.display())).unwrap();
@@ -100,7 +100,7 @@ impl TestDisplay {
         asked.reply().unwrap().atom
     }
 
-    /// The windows of this title.
+    /// The windows with this title.
     fn titled(&self, title: &str) -> Vec<u32> {
         let name = self.atom("_NET_WM_NAME");
         let root = self.x11.setup().roots[0].root;
@@ -112,7 +112,7 @@ impl TestDisplay {
         tree.children.into_iter().filter(is_titled).collect()
     }
 
-    /// The width of a window, and the red, green and blue of all that is seen of it.
+    /// The width of a window, and the red, green and blue values of its visible pixels.
     fn seen(&self, window: u32) -> (usize, Vec<u8>) {
         let size = self.x11.get_geometry(window).unwrap().reply().unwrap();
         let (form, width, height) = (ImageFormat::Z_PIXMAP, size.width, size.height);
@@ -178,7 +178,7 @@ fn window(desk: &TestDisplay, arguments: &[&str]) -> InteractiveProgram {
     InteractiveProgram::with(&mut command)
 }
 
-/// An X server that ends is an error, which ends no program.
+/// The end of the X server causes an error, but does not end the program.
 #[test]
 fn a_window_whose_x_server_ends_is_an_error() {
     let Some(desk) = TestDisplay::new() else {
@@ -196,7 +196,7 @@ fn a_window_whose_x_server_ends_is_an_error() {
     assert!(talk.child.wait().unwrap().success());
 }
 
-/// Pictures in a window are those of the program, which notices that a user closes the window.
+/// A window shows the program's pictures. The program notices when a user closes the window.
 #[test]
 fn pictures_go_to_a_window_until_it_is_closed() {
     const HEIGHT: usize = 23;

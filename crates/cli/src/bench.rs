@@ -101,7 +101,8 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed_precise}  {wide_msg}");
     bar.set_style(style.context("a bar's template")?);
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    // An experiment is dropped when it is measured, which ends everything that it has started.
+    // Each experiment is dropped after its measurement. This ends all processes that it has
+    // started.
     for mut experiment in left {
         let key = experiment.key.clone();
         let outcome = runner::measure(&mut experiment, |round, method| {

@@ -21,11 +21,11 @@ pub fn token_file(flag: Option<PathBuf>, settings: &Settings) -> anyhow::Result<
     }))
 }
 
-/// The tokens that a listener admits, and the token that the process proves to others.
+/// The tokens that a listener admits, and the token with which the process authenticates to others.
 #[derive(Debug)]
 pub struct ListenerAccess {
     pub access: Access,
-    /// The token to prove, and its file.
+    /// The process's own token, and its file.
     pub token: Option<(PathBuf, Token)>,
 }
 

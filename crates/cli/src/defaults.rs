@@ -1,4 +1,4 @@
-//! Flags that were not given, from the settings.
+//! Fills in flags that were not given, from the settings.
 
 use mgn_fabric::{Address, Transport};
 

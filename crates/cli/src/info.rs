@@ -14,7 +14,7 @@ use crate::args::{Cli, Info};
 use crate::output::print;
 use crate::settings_summary::{summarize, SettingsSummary};
 
-/// Whether a thing works, and details or the reason.
+/// Whether an ability works, and details or the reason why it does not.
 #[derive(Debug, Serialize)]
 struct Ability {
     works: bool,

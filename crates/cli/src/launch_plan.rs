@@ -218,7 +218,8 @@ pub fn check(flags: &RenderFlags, flag: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The program may change its directory before it opens the file.
+/// Makes the path of a file absolute, because the program may change its directory before it opens
+/// the file.
 fn absolute(transport: &Transport) -> Transport {
     match transport {
         Transport::File(path) => {

@@ -1,4 +1,4 @@
-//! The `mgn` command: its command line and its output. The work is done by the libraries.
+//! The `mgn` command: its command line and its output. The libraries do the work.
 #![forbid(unsafe_code)]
 // eprintln! panics if the reader of standard error has closed it: use `output::tell`.
 #![deny(clippy::print_stderr)]
@@ -103,8 +103,9 @@ fn is_daemon(command: &Command) -> bool {
 }
 
 /// Sets up the log on standard error, with the level of `MGN_LOG` (off, error, warn, info, debug or
-/// trace). By default, it has warnings, and for a daemon also the connections of clients. A server
-/// within a run logs nothing: it tells the client why a session ends, and the client reports it.
+/// trace). By default, the log contains warnings, and for a daemon also the connections of clients.
+/// A server within a run logs nothing: it tells the client why a session ends, and the client
+/// reports it.
 ///
 /// The level does not apply to the file of `--audit`.
 fn log(command: &Command) -> anyhow::Result<()> {

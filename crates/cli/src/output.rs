@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use mgn_mothership::config::{ConfigError, Mistakes};
 
-/// Prints an error and its causes in one line. Many errors contain the text of their cause, which
-/// is then not repeated.
+/// Prints an error and its causes in one line. Many errors contain the text of their cause. Such a
+/// cause is not printed again.
 pub fn print_error(error: &anyhow::Error) {
     if let Some(mistakes) = mistakes(error) {
         return tell(mistakes);
@@ -21,8 +21,8 @@ pub fn print_error(error: &anyhow::Error) {
     tell(line);
 }
 
-/// Prints a line to standard error. If its reader has closed it, the line is lost, and the command
-/// goes on.
+/// Prints a line to standard error. If the reader has closed it, the line is lost, and the command
+/// continues.
 pub fn tell(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

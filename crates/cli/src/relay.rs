@@ -10,7 +10,8 @@ use crate::args::{self, RelayTarget};
 use crate::credentials::{self, ListenerAccess};
 use crate::output::print;
 
-/// The servers that the mothership knows. While it cannot be reached: those that it knew last.
+/// The servers that the mothership knows. While the mothership cannot be reached, the servers that
+/// it knew last.
 #[derive(Debug)]
 struct Mothership {
     address: Address,
@@ -37,7 +38,8 @@ impl Directory for Mothership {
     }
 }
 
-/// Whether the address is behind another relay, which this one must prove a token to.
+/// Whether the address is behind another relay. This relay must authenticate to that relay with a
+/// token.
 fn is_behind(address: &Address) -> bool {
     matches!(
         address,

@@ -54,7 +54,7 @@ pub fn run(mut args: Run) -> ExitCode {
     }
 }
 
-/// A run, and everything that lasts as long as it.
+/// A run, and all objects that must exist as long as the run.
 struct Started {
     prints_common_messages: bool,
     session: Session,
@@ -92,7 +92,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         .map(|dir| save(args, dir))
         .transpose()?;
     if let Some(path) = &args.stats_json {
-        // Fails now if the file cannot be written, not at the end of the run.
+        // If the file cannot be written, this fails now and not at the end of the run.
         fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
     }
     let settings = ClientSettings {
@@ -181,7 +181,8 @@ fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
         let longest = mgn_wire::hello::SharedWindow::NAME_MAX;
         bail!("--shared-window: the name is longer than {longest} bytes");
     }
-    // The mothership chooses other servers each time, unless its file says which draws which tile.
+    // The mothership may choose other servers each time, unless its file names the server of each
+    // tile.
     let has_name = |wall: &WallName| matches!(wall, WallName::Named(_));
     let walls = &args.render.wall;
     let is_fixed = !walls.is_empty() && walls.iter().all(has_name);
@@ -240,7 +241,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
             anyhow::bail!("the ssh connection has ended, so the program was ended");
         }
         if args.ranks.ranked.is_some() && session.signal().is_some() {
-            // It may be waiting for the pictures of ranks that have ended.
+            // The program may be waiting for the pictures of ranks that have ended.
             let until = *killed_at.get_or_insert(Instant::now() + RANK_GRACE_PERIOD);
             if Instant::now() >= until {
                 session.kill();
@@ -278,7 +279,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     let status = status(&report, &counters, args);
     let has_failed_without_gl = status != 0 && matches!(report.verdict, Verdict::NoGl);
     if prints_common_messages && may_be_without_gl(args) && has_failed_without_gl {
-        // This may be why.
+        // A problem of the X server may be the reason.
         launch_plan::print_display_problems(&args.render);
     }
     if args.icet.is_none() || has_icet {
@@ -302,8 +303,8 @@ fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the program may well use no OpenGL: a copy may composite pictures that it makes itself,
-/// or only send messages.
+/// Whether the program may correctly use no OpenGL. A copy may composite its own pictures, or only
+/// send messages.
 fn may_be_without_gl(args: &Run) -> bool {
     args.ranks.ranked.is_some() && args.ranks.composite.is_none()
 }

@@ -75,7 +75,8 @@ pub fn worker() -> anyhow::Result<()> {
 struct MothershipFollower {
     mothership: Address,
     token: Option<Token>,
-    /// Without the addresses and the offer, which are known when the server listens.
+    /// The registration without the addresses and the offer. They are known when the server
+    /// listens.
     hello: Hello,
     registration: OnceLock<Registration>,
 }

@@ -20,7 +20,8 @@ use crate::launch_plan::{exit_status_of, FAILED};
 use crate::output::{print, print_error};
 use crate::settings::Settings;
 
-/// Pictures cross a network in these cases, which cannot be detected from the unix sockets.
+/// Turns on the compression of pictures. Pictures cross a network here, which the unix sockets do
+/// not show.
 const COMPRESS: (&str, &str) = ("MGN_COMPRESS", "1");
 
 /// The time after which a wait for the end of the program is interrupted and repeated.
@@ -108,7 +109,7 @@ fn run(args: &Ssh) -> anyhow::Result<u8> {
             .flatten()
             .collect(),
     };
-    // Dropped before the connection and the server, which were made before it.
+    // The session is dropped before the connection and the server, because they were made first.
     let mut session = Session::start(RunDir::create()?, plan)?;
     let report = loop {
         if let Some(report) = session.wait(POLL_INTERVAL)? {

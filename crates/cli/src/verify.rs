@@ -71,7 +71,7 @@ fn compare(args: &mut Verify) -> anyhow::Result<Compared> {
     defaults::apply_to_program(&mut args.render, None)?;
     launch_plan::check(&args.render, None)?;
     if let Some(out) = &args.out {
-        // Fails now if there can be no such folder, not after two runs.
+        // If the folder cannot be made, this fails now and not after two runs.
         fs::create_dir_all(out)
             .with_context(|| format!("making {} for pictures", out.display()))?;
     }

@@ -65,7 +65,7 @@ pub fn start_for_run(
         let (shown, is_of_wall) = wall.one_of(wall.walls().min(n + 1) - 1);
         let viewer = mgn_viewer::Viewer::start(ViewerOptions {
             listen: listen.clone(),
-            // The program's servers prove a secret that is derived from its token.
+            // The program's servers authenticate with a secret that is derived from its token.
             access: Access::from(token_file.map(Token::read).transpose()?).with_callbacks(),
             ..ViewerOptions::new(shown, feeds)
         })?;

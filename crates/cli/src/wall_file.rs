@@ -5,7 +5,7 @@ use std::path::Path;
 use mgn_mothership::config::{Stage, StageFault, Units};
 use mgn_spu::SpuError;
 
-/// Checks of the stages in a file: those of the command line.
+/// The checks of the stages in a file. They are the same as for stages on the command line.
 pub const STAGE_CHECKS: Units<'_> = Units {
     names: mgn_spu::NAMES,
     is_path: mgn_spu::is_path,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A folder of its own for a test, with an empty one for programs.
+/// A separate folder for a test, with an empty folder for programs.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -25,14 +25,14 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// A program that others may start.
+    /// Writes an executable program.
     fn program(&self, name: &str, text: &str) {
         let path = self.at("bin").join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// A run into the folder `run`, of a machine on which no other libraries are installed.
+    /// The command for a run into the folder `run`, as on a machine without other libraries.
     fn bench(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
         command
@@ -208,7 +208,7 @@ fn one_processor_limits_the_measurements() {
     let mine = rustix::thread::sched_getaffinity(None).unwrap();
     let one = (0..rustix::thread::CpuSet::MAX_CPU).find(|at| mine.is_set(*at));
     processors.set(one.unwrap());
-    // Children have it from their thread.
+    // Children inherit the set of processors from their thread.
     let table = thread::spawn(move || {
         rustix::thread::sched_setaffinity(None, &processors).unwrap();
         folder.succeeds(&["net", "noise", "--quick", "--iterations", "20"])
@@ -276,7 +276,7 @@ fn messages_are_measured_although_programs_are_missing_or_broken() {
         "{}",
         note("UCX tag")
     );
-    // Where the machine was too busy for it to count, that is said.
+    // If the machine was too busy for a measurement, a note says so.
     for outcome in outcomes {
         for series in outcome["series"].as_array().unwrap() {
             let is_told =
@@ -300,7 +300,7 @@ fn many_links_have_goals() {
         let (with, without): (Vec<_>, Vec<_>) = lines
             .iter()
             .partition(|line| !line["points"].as_array().unwrap().is_empty());
-        // Where the machine was too busy for a message to arrive in time, that is said.
+        // If the machine was too busy for a message to arrive in time, a note says so.
         for line in &without {
             let note = line["note"].as_str().unwrap();
             assert!(note.contains("arrived within"), "{note}");
@@ -384,7 +384,7 @@ fn unwritable_files_are_reported_at_once() {
 #[test]
 fn a_library_that_hangs_costs_its_time_once() {
     let folder = Folder::new("hangs");
-    // As Open MPI's, of which nothing but the version comes.
+    // The program prints a version as Open MPI's mpirun does, and hangs at every other call.
     let version = "[ \"$1\" = --version ] && echo mpirun 4.1.4 && exit";
     folder.program(
         "mpirun.openmpi",
@@ -401,7 +401,7 @@ fn a_library_that_hangs_costs_its_time_once() {
         "--json",
         json.to_str().unwrap(),
     ]);
-    // Its patience is 20 s, and there would be 14 runs of it.
+    // Each run ends after 20 s without a result, and there would be 14 runs.
     assert!(
         begun.elapsed() < Duration::from_secs(150),
         "{:?}",
@@ -424,7 +424,7 @@ fn a_library_that_hangs_costs_its_time_once() {
             "{note}"
         );
     }
-    // The rest goes on.
+    // The other measurements continue.
     let ours = series.filter(|one| one["name"] == "shm");
     assert!(
         ours.filter(|one| !one["points"].as_array().unwrap().is_empty())

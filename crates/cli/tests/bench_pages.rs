@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder of its own for a test.
+/// A separate folder for a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -29,7 +29,7 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Fails with one line that has all of `words`.
+    /// Checks that the command fails with one line that contains all of `words`.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], words: &[&str]) {
         let output = self.mgn(arguments);

@@ -1,5 +1,5 @@
-//! The command as its users meet it, with programs that draw nothing: mistakes are one line that
-//! says what to do, and statuses, output and signals are the program's.
+//! Tests of the command with programs that draw nothing. A mistake gives one line that says what to
+//! do. The exit status, output and signals are those of the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder of its own for a test.
+/// A separate folder for a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -46,13 +46,13 @@ fn mgn() -> Command {
         .env_remove("MGN_RUN_DIR")
         .env_remove("MGN_SSH")
         .env_remove("MGN_LOG")
-        // Not the user's own settings.
+        // The user's own settings must not apply.
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .stdin(Stdio::null());
     command
 }
 
-/// The lines that a shell prints as a program of `mgn run`, and the output of `mgn`.
+/// The lines that a shell prints when `mgn run` runs it, and the output of `mgn`.
 fn printed(command: &mut Command, arguments: &[&str], script: &str) -> (Vec<String>, String) {
     let output = command
         .args(["run", "--display", ":9998"])
@@ -74,7 +74,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Ends with `status` and one line that has all of `words`.
+/// Checks that the command ends with `status` and one line that contains all of `words`.
 #[track_caller]
 fn refuses(arguments: &[&str], status: i32, words: &[&str]) {
     let output = output(arguments);
@@ -134,7 +134,7 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
     assert_eq!(of(&own, &named), ["tls:in-flag:7000", "/u"]);
     // No server is needed here, so none is named.
     assert_eq!(of(&own, &["--transport", "null"])[0], "");
-    // The variables for the client library of a run are no settings of the user.
+    // The variables for the client library of a run are not settings of the user.
     let within = [own[0], ("MGN_RUN_DIR", "/r")];
     assert_eq!(of(&within, &[])[0], "tls:in-file:7500");
 
@@ -176,7 +176,7 @@ fn info_says_when_the_sandbox_is_switched_off() {
     assert_eq!(off["works"], false);
     let why = off["detail"].as_str().unwrap();
     assert!(why.contains("MGN_NO_SANDBOX"), "{why}");
-    // What is required has priority.
+    // MGN_REQUIRE_SANDBOX has priority.
     assert!(!sandbox("1")["detail"].as_str().unwrap().contains("MGN_NO"));
 }
 
@@ -522,8 +522,8 @@ fn a_program_without_opengl_is_noted() {
     assert_eq!(stderr(&output), "mgn: true used no OpenGL\n");
 }
 
-/// Programs that only send messages also run as copies. One message about the display comes only if
-/// they fail.
+/// Programs that only send messages can also run as copies. One message about the display appears,
+/// but only if they fail.
 #[test]
 fn copies_without_opengl_need_no_display() {
     let copies = |program: &str| {
@@ -615,7 +615,7 @@ fn a_missing_x_server_is_reported() {
 
 #[test]
 fn another_opengl_is_detected() {
-    // Any library of that name does: the watch goes by names.
+    // Any library of this name suffices, because the detection uses only names.
     let (python, source) = (
         Path::new("/usr/bin/python3"),
         Path::new("/lib/x86_64-linux-gnu/libm.so.6"),
@@ -688,7 +688,7 @@ fn tokens_are_made_listed_and_revoked() {
     let guest = folder.0.join("guest.token");
     let guest = guest.to_str().unwrap();
     assert!(!said(&["token", "new", guest]).contains("the new store"));
-    // The second of two files that are called the same has a name of its own.
+    // If two files have the same name, the second token gets a different name.
     let second = folder.0.join("other");
     fs::create_dir(&second).unwrap();
     let second = second.join("guest.token");
@@ -846,7 +846,7 @@ fn pages_cover_every_command() {
     }
 }
 
-/// The completions that a shell offers after these words.
+/// Shells offer the possible values of flags, and nothing else.
 #[test]
 fn shells_complete_choices_and_no_others() {
     let folder = Folder::new("completions");
@@ -908,7 +908,7 @@ fn shells_complete_choices_and_no_others() {
     }
 }
 
-/// The files that help texts name are there once the documentation is installed.
+/// The installed documentation contains the files that help texts name.
 #[test]
 fn the_documentation_is_installed() {
     let folder = Folder::new("docs");
@@ -931,7 +931,7 @@ fn the_documentation_is_installed() {
         let file = folder.0.join("usr/share/doc/manganese").join(file);
         assert!(file.is_file(), "{}", file.display());
     }
-    // Its links lead to where the others are.
+    // The links of the README lead to the installed files.
     let readme = fs::read_to_string(folder.0.join("usr/share/doc/manganese/README.md")).unwrap();
     assert!(readme.contains("](walls.md)") && !readme.contains("](docs/"));
 }
@@ -969,7 +969,7 @@ fn a_viewer_prints_the_address_of_its_page() {
          Sec-WebSocket-Protocol: manganese-viewer, {token}\r\n\r\n"
     )
     .unwrap();
-    // The answer, and with it the wall.
+    // Reads the answer and the description of the wall.
     let mut answer = Vec::new();
     while !answer.ends_with(br#""left""#) {
         let mut byte = [0];

@@ -19,10 +19,10 @@ use rustix::process::{kill_process, test_kill_process, Pid, Signal};
 mod networks;
 use networks::Network;
 
-/// Nothing here takes so long unless it is broken.
+/// The longest wait. Only an error makes a wait so long.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A folder and names of its own for a test, and processes that end with it.
+/// A separate folder and separate names for a test, and processes that end with the test.
 struct Stage {
     folder: PathBuf,
     tag: String,
@@ -135,7 +135,7 @@ impl Stage {
         mgn_mothership::status(&self.home(), None).unwrap()
     }
 
-    /// The status that things come to.
+    /// Waits until the status meets a condition, and returns the status.
     #[track_caller]
     fn until(&self, what: impl Fn(&Status) -> bool) -> Status {
         let start = Instant::now();
@@ -296,7 +296,7 @@ fn programs_and_servers_find_each_other() {
     let output = stage.run(&["stop", "--mothership", &home]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(stage.ends(mothership));
-    // It was not started by the mothership.
+    // The mothership has not started this server, so the server continues.
     assert!(lives(Pid::from_raw(server as i32).unwrap()));
     let output = stage.run(&["status", "--mothership", &home]);
     assert!(
@@ -553,7 +553,7 @@ fn a_server_that_never_starts_has_a_reason() {
     assert!(stage.ends(mothership));
 }
 
-/// `mgn` in a network of its own, in which the mothership is the one that is reached at 10.9.0.1.
+/// `mgn` in a separate network, with the mothership at 10.9.0.1.
 fn within(network: &Network, stage: &Stage, arguments: &[&str]) -> Command {
     let mut command = stage.mgn();
     let mgn = command.get_program().to_owned();
@@ -645,7 +645,7 @@ fn hosts_apart_are_joined_by_tcp() {
         (tile.transport, tile.address.as_str()),
         (protocol::TransportKind::Tcp, "tls:10.9.0.2:7500")
     );
-    // Which ends the program too.
+    // SIGTERM to `mgn run` also ends the program.
     kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::TERM).unwrap();
     stage.ends(pid);
 }
@@ -733,7 +733,7 @@ fn strangers_are_turned_away() {
     for garbage in [&[0xff; 5000][..], &[0, 0xff, 0xff, 0xff], &[200]] {
         let (sender, mut receiver) = open(&opening).unwrap().0.split();
         sender.send(garbage).unwrap();
-        // A beat may come before the end.
+        // A heartbeat may arrive before the connection ends.
         while let Ok(message) = receiver.recv(Some(WAIT_TIMEOUT)) {
             assert!(message.is_some(), "it is not turned away");
         }
@@ -759,8 +759,8 @@ fn patience_ends_with_the_reason() {
     );
 }
 
-/// A relay that the mothership tells where its servers are carries to those that have come, and
-/// goes on without the mothership.
+/// A relay that asks the mothership for the addresses of servers connects clients to registered
+/// servers, and continues without the mothership.
 #[test]
 fn a_relay_finds_servers_by_asking() {
     let mut stage = Stage::new("relay");
@@ -846,7 +846,7 @@ fn a_servers_token_opens_no_other() {
             );
             opened.map(drop).unwrap_err().to_string()
         };
-        // It has been reached.
+        // This answer shows that the server has been reached.
         assert!(refused(&own).contains("does not understand"));
         for file in [&stage.folder.join(other), &wall_token] {
             let why = refused(file);

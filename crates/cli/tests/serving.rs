@@ -15,7 +15,7 @@ use mgn_wire::hello::{Hello, Role, VERSION};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A folder of its own for a test.
+/// A separate folder for a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -44,7 +44,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server and waits until it listens. Gives where.
+    /// Starts a server and waits until it listens. Returns its address.
     fn start(command: &mut Command) -> (Server, Address) {
         let command = command.stdout(Stdio::piped());
         let mut server = Server(command.spawn().unwrap());
@@ -81,7 +81,7 @@ fn begin(server: &Address) -> Connection {
     connected.unwrap().0
 }
 
-/// The events in an audit file, once there are as many.
+/// Waits until an audit file has at least `many` events, and returns them.
 fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
     let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -96,7 +96,7 @@ fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
     }
 }
 
-/// A field of the kernel's file `status` of a process.
+/// The fields of the kernel's file `status` of a process.
 fn status(process: u32) -> BTreeMap<String, String> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -105,7 +105,7 @@ fn status(process: u32) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A worker drops privileges before it has a client, and more when it has one.
+/// A worker drops privileges before it has a client, and drops more when it has one.
 #[test]
 fn workers_are_confined() {
     let folder = Folder::new("confined");
@@ -113,7 +113,7 @@ fn workers_are_confined() {
     clean(&mut command, &folder);
     let listen = format!("unix:{}/socket", folder.0.display());
     command.args(["server", "--listen", &listen]);
-    // Cargo sets it, and where it is set a worker of root's stays root.
+    // Cargo sets this variable. If it is set, the worker of root's server remains root.
     command.env_remove("LD_LIBRARY_PATH");
     let (server, address) = Server::start(&mut command);
     let server = server.0.id();
@@ -146,11 +146,12 @@ fn workers_are_confined() {
         text.trim().parse::<i32>().unwrap()
     };
     assert_eq!(adjusted(workers[0]), (adjusted(server) + 200).min(1000));
-    // The server dumps no core, either: it knows tokens.
+    // The server writes no core dump either, because its memory contains tokens.
     is_limited(server, "Max core file size", "0");
 }
 
-/// Workers of root's server, and those of an ordinary user's, which also need one of users.
+/// Workers of root's server and of an ordinary user's server have separate namespaces. The latter
+/// also need a user namespace.
 #[test]
 fn workers_have_namespaces_of_their_own() {
     if mgn_sys::peer::own_uid() != 0 {
@@ -178,7 +179,7 @@ fn workers_have_namespaces_of_their_own() {
             command.uid(user).gid(user);
         }
         let (server, _) = Server::start(&mut command);
-        // It listens when the first worker is confined and waits for a session.
+        // The server does not listen until the first worker is confined and waits for a session.
         let workers = children(server.0.id());
         assert!(!workers.is_empty());
         for worker in workers {
@@ -197,7 +198,7 @@ fn workers_have_namespaces_of_their_own() {
     }
 }
 
-/// Root needs no namespace of users.
+/// Whether this user may create namespaces. Root needs no user namespace.
 fn may_have_namespaces(user: Option<u32>) -> bool {
     let mut unshare = Command::new("unshare");
     unshare.args(["--net", "--ipc", "--uts"]);
@@ -212,7 +213,7 @@ fn may_have_namespaces(user: Option<u32>) -> bool {
 fn children(of: u32) -> Vec<u32> {
     let parent = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name before it may contain anything.
+        // The name of the process precedes this, and may contain any characters.
         let (_, rest) = stat.rsplit_once(") ")?;
         rest.split(' ').nth(1)?.parse::<u32>().ok()
     };
@@ -221,8 +222,7 @@ fn children(of: u32) -> Vec<u32> {
     pids.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
-/// The audit file has all sessions at any log level, and although the file is renamed in the
-/// meantime.
+/// The audit file contains all sessions at any log level, even if the file is renamed meanwhile.
 #[test]
 fn sessions_are_in_the_audit_file() {
     let folder = Folder::new("audit");

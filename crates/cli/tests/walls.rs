@@ -1,4 +1,4 @@
-//! Commands about walls, as their users meet them.
+//! Commands about walls.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -26,7 +26,7 @@ fn configurations_are_checked_and_drawn() {
         let output = mgn(&["config", "show", &example(name)]);
         let shown = text(&output.stdout);
         assert!(output.status.success() && shown.contains("┌──"), "{shown}");
-        // Where a mural is to be seen on screens, it is.
+        // Only walls with windows on displays are shown on :0.
         let is_lit = shown.contains("shown on :0");
         assert_eq!(is_lit, name != "2x2.toml", "{shown}");
         let drawn = shown.lines().filter(|line| line.contains('│'));
@@ -64,7 +64,7 @@ fn mistakes_are_shown_with_their_places() {
     assert!(text(&output.stderr).starts_with("mgn: /nonexistent/wall.toml: "));
 }
 
-/// Mistakes for which servers could not start are found before they are started.
+/// Mistakes that would prevent the start of servers are found beforehand.
 #[test]
 fn mistakes_in_chains_are_shown_with_their_places() {
     let file = std::env::temp_dir().join(format!("mgn-chains-{}.toml", std::process::id()));
@@ -106,7 +106,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// A wall of a file, and one that was written as walls once were.
+/// A wall in a file is read. A wall in the former format is refused with an explanation.
 #[test]
 fn walls_of_files_are_read_or_explained() {
     let folder = std::env::temp_dir().join(format!("mgn-wall-files-{}", std::process::id()));

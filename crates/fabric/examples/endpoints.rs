@@ -91,7 +91,7 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
             }
             best = best.min(start.elapsed().as_secs_f64() / trips as f64 / 2.0);
         }
-        // One way, 64 at a time.
+        // Send in one direction, 64 messages at a time.
         let rounds = (2_000_000_000 / (size + 20_000) / 64).clamp(3, 300);
         let mut rate = 0f64;
         let mut places = vec![vec![0u8; size]; if size > 1 << 20 { 2 } else { 64 }];
@@ -102,7 +102,7 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
                 let mut requests = Vec::with_capacity(64);
                 for place in &mut places {
                     let piece = (place.as_mut_ptr(), size);
-                    // SAFETY: waited for below.
+                    // SAFETY: all requests are waited for below.
                     unsafe {
                         if first {
                             requests.extend(endpoint.isend(

@@ -1,9 +1,10 @@
 //! Measures round trips and one-way bandwidth by message size between two processes.
 //!
-//! `pingpong [shm|unix|tcp|tcp6]... [--seconds S]`: the client is this process, the server a child.
-//! Round trips: messages of that size in one direction, answers of 16 bytes in the other.
-//! Bandwidth: the client writes every byte, the server reads every byte; "handed" leaves the bytes
-//! untouched. The last column is the share of the client's time spent waiting for credit.
+//! `pingpong [shm|unix|tcp|tcp6]... [--seconds S]`: this process is the client, and a child process
+//! is the server. Round trips: messages of the given size in one direction, and answers of 16 bytes
+//! in the other direction. Bandwidth: the client writes every byte, and the server reads every
+//! byte. In the "handed" column, both leave the bytes untouched. The last column is the share of
+//! the client's time that it waits for credit.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};

@@ -19,9 +19,9 @@ pub enum Address {
     Tcp {
         host: String,
         port: u16,
-        /// Whether everything is encrypted. It must be the same at both ends.
+        /// Whether the connection is encrypted. Both ends must have the same setting.
         tls: bool,
-        /// The server's name at the relay that listens there.
+        /// The name of a server behind the relay that listens at this host and port.
         server: Option<String>,
     },
 }
@@ -59,12 +59,12 @@ impl Address {
         Address::read(text, Some(RELAY_PORT))
     }
 
-    /// Whether it is a host and a port, so that other hosts may reach it.
+    /// Whether the address is a host and a port, which other hosts can reach.
     pub fn is_tcp(&self) -> bool {
         matches!(self, Address::Tcp { .. })
     }
 
-    /// As [`Transport::needs_token`].
+    /// Whether both ends must prove that they have a token; see [`Transport::needs_token`].
     pub fn needs_token(&self) -> bool {
         self.transport().needs_token()
     }
@@ -175,7 +175,7 @@ impl Address {
     }
 }
 
-/// Whether this is a valid name: 1 to 64 letters, digits and `. _ - ,`, and the first is neither
+/// Whether `name` is valid: it has 1 to 64 letters, digits and `. _ - ,`, and begins with neither
 /// `-` nor `.`.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
@@ -207,7 +207,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// How the bytes travel.
+/// The medium that carries a connection's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Shared memory. A unix socket carries the handshake and shows whether the peer is alive.

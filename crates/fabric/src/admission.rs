@@ -1,12 +1,12 @@
-//! Admission: which connections lose their places when too many have not authenticated yet, and how
-//! refused connections are logged.
+//! Admission of connections that have not authenticated yet: the choice of the connections that are
+//! dropped when there are too many, and the log of refused connections.
 //!
 //! Anyone can open connections and send nothing. Each such connection takes a place until the time
-//! limit for authentication. While places are free, every connection gets one. When there are none,
-//! the source that holds the most places loses one. So one source cannot keep others out, however
-//! many connections it opens. Within that source, connections that have made no progress for a
-//! while are dropped first, chosen at random. If the oldest were always dropped, an attacker that
-//! opens connections faster than an honest client can answer would always win.
+//! limit for authentication. While places are free, every connection gets one. When no place is
+//! free, the source that holds the most places loses one. So one source cannot keep others out,
+//! even if it opens very many connections. Within that source, connections that have made no
+//! progress for a while are dropped first, chosen at random. If the oldest were always dropped, an
+//! attacker that opens connections faster than an honest client can answer would always win.
 //!
 //! Nothing here does I/O, and only the logging functions read the clock.
 
@@ -33,7 +33,7 @@ const KINDS_NAMED: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     V4(Ipv4Addr),
-    /// The first half of an address. The machine chooses the rest itself.
+    /// The first half of an IPv6 address. A machine can choose the second half itself.
     V6([u16; 4]),
     /// A user of this machine.
     User(u32),
@@ -101,7 +101,7 @@ pub struct Admission {
 struct Pending {
     source: Source,
     since: Instant,
-    /// The time of its last progress.
+    /// The time of the connection's last progress.
     stepped: Instant,
     places: usize,
 }
@@ -121,8 +121,8 @@ impl Admission {
         }
     }
 
-    /// Gives a new connection a place. Returns its number, and the connection that lost its place
-    /// to it, if any.
+    /// Gives a new connection a place. Returns the number of the new connection, and the number of
+    /// the connection that was dropped for it, if any.
     pub fn admit(&mut self, source: Source, now: Instant) -> (u64, Option<u64>) {
         let lost = match self.taken < self.places {
             true => None,
@@ -149,7 +149,8 @@ impl Admission {
     }
 
     /// Sets the number of places that a connection takes for its memory; the number never
-    /// decreases. Returns the connections that lost their places to it. It may be one of them.
+    /// decreases. Returns the connections that were dropped to make room. This connection may be
+    /// among them.
     pub fn resize(&mut self, number: u64, places: usize, now: Instant) -> Vec<u64> {
         if let Some(pending) = self.pending.get_mut(&number) {
             let more = places.saturating_sub(pending.places);
@@ -178,12 +179,12 @@ impl Admission {
         }
     }
 
-    /// Drops a connection although places may be free. Returns `None` if there is none.
+    /// Drops a connection although places may be free. Returns `None` if no connection is pending.
     pub fn evict(&mut self, now: Instant) -> Option<u64> {
         self.drop_one(None, now)
     }
 
-    /// Removes and returns the connections whose time is over.
+    /// Removes and returns the connections whose time limit has passed.
     pub fn expire(&mut self, now: Instant) -> Vec<u64> {
         let mut late = Vec::new();
         while self.poll_timeout().is_some_and(|end| end <= now) {
@@ -195,7 +196,7 @@ impl Admission {
         late
     }
 
-    /// The next time at which a connection's time is over.
+    /// The time at which the time limit of the oldest connection ends.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let (_, oldest) = self.pending.first_key_value()?;
         Some(oldest.since + self.patience)
@@ -206,7 +207,8 @@ impl Admission {
         *self.sources.entry(source).or_default() += places;
     }
 
-    /// Drops a connection of the source that holds the most places, counting the newcomer.
+    /// Drops a connection of the source that holds the most places, including the place that
+    /// `newcomer` wants.
     fn drop_one(&mut self, newcomer: Option<Source>, now: Instant) -> Option<u64> {
         let load = |source: &Source, held: &usize| held + usize::from(newcomer == Some(*source));
         let sources = self.sources.iter();
@@ -281,7 +283,8 @@ impl Refusals {
         false
     }
 
-    /// Logs a refused connection, or counts it for the next report. `who` is its name for the log.
+    /// Logs a refused connection, or counts it for the next report. `who` names the connection in
+    /// the log.
     pub fn log(&mut self, source: Source, who: &str, listener: Option<&Address>, why: &str) {
         if self.note(source, why, Instant::now()) {
             tracing::warn!(
@@ -374,7 +377,7 @@ mod tests {
     fn the_source_that_holds_the_most_gives_up_a_place() {
         let mut places = Admission::new(64, TIMEOUT);
         let now = Instant::now();
-        // Connections from other sources stay, whatever one source does.
+        // One source cannot push out connections from other sources.
         let (honest, _) = places.admit(v4(1), now);
         let mut lost = Vec::new();
         for step in 0..10_000 {
@@ -397,7 +400,7 @@ mod tests {
         let mut places = Admission::new(64, TIMEOUT);
         let mut now = Instant::now();
         // An honest connection takes 300 ms, while its source opens 300 others per second. If the
-        // oldest were dropped, it would always be pushed out.
+        // oldest connections were dropped, the honest one would always be pushed out.
         let mut stayed = 0;
         for _ in 0..400 {
             let (honest, _) = places.admit(v4(1), now);
@@ -409,7 +412,7 @@ mod tests {
             stayed += i32::from(is_there);
             places.leave(honest);
         }
-        // With random choice, (63/64)^90 of them stay, which is 24 %.
+        // With random choice, (63/64)^90 = 24 % of the honest connections stay.
         assert!((50..200).contains(&stayed), "{stayed} of 400");
         // If some connections have been idle for long, only those are dropped.
         let mut places = Admission::new(64, TIMEOUT);

@@ -15,7 +15,7 @@ pub(crate) const ALIGN: usize = 64;
 /// The space in front of a message for its frame header.
 pub(crate) const HEAD: usize = ALIGN;
 
-/// A reservation as the transport sees it.
+/// The transport's part of a reservation.
 pub(crate) struct Room {
     pub(crate) ptr: *mut u8,
     pub(crate) capacity: usize,
@@ -34,12 +34,12 @@ pub(crate) enum MemorySource {
         slot: usize,
     },
     Heap(Block),
-    /// Nothing is left to free.
+    /// The memory needs no release: it was sent, or has been returned.
     Spent,
 }
 
-/// Zeroed heap memory, 64-byte aligned. It is accessed through raw pointers, because messages in
-/// one part of it are read while another part is being filled.
+/// Heap memory that is zeroed when it is allocated, 64-byte aligned. It is accessed through raw
+/// pointers, because messages in one part of the block are read while another part is being filled.
 #[derive(Debug)]
 pub(crate) struct Block {
     /// The start of the allocation, up to [`ALIGN`] bytes before `base`.
@@ -121,7 +121,8 @@ impl Drop for Block {
     }
 }
 
-/// Blocks for outgoing messages, reused last in first out so that they stay in the cache.
+/// Blocks for outgoing messages. The block that came back last is reused first, because it may
+/// still be in the cache.
 #[derive(Debug)]
 pub(crate) struct BlockPool {
     chunk: usize,
@@ -175,7 +176,7 @@ impl BlockPool {
         })
     }
 
-    /// Takes the block of such a reservation back.
+    /// Takes back the block of a reservation that [`BlockPool::reserve`] has made.
     pub(crate) fn cancel(&self, place: MemorySource) {
         if let MemorySource::Heap(block) = place {
             self.give(block);
@@ -183,7 +184,7 @@ impl BlockPool {
     }
 
     /// Takes a block back. Never waits for the lock: if a process forks while another thread holds
-    /// the lock, the child would wait for ever.
+    /// the lock, a child that waits for the lock waits for ever.
     pub(crate) fn give(&self, block: Block) {
         let Ok(mut spare) = self.spare.try_lock() else {
             return;

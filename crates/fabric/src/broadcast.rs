@@ -1,9 +1,10 @@
 //! Broadcast: one writer and many readers. Each reader gets every message that is sent after it has
 //! joined.
 //!
-//! On one host, the readers share one copy: the writer puts a message into a chunk, and its
-//! descriptor into each reader's lane. The chunk is free again when the last reader has released
-//! it. Readers cannot write to the chunks. Over sockets, each reader gets its own copy.
+//! On one host, the readers share one copy of a message: the writer puts the message into a chunk,
+//! and the message's descriptor into each reader's lane. The chunk is free again when the last
+//! reader has released it. Readers cannot write to the chunks. Over sockets, each reader gets its
+//! own copy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -112,11 +113,11 @@ impl Broadcast {
     }
 
     /// Sends a message to all readers. Waits while a reader has too many unread messages. Drops
-    /// readers that have gone or died.
+    /// readers that have closed their connections or died.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] when it is stopped, in which case some readers may
-    /// still get the message.
+    /// [`Error::TooLong`]; [`Error::Closed`] when the broadcast is stopped. In this case, some
+    /// readers may still get the message.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let max = self.config.message_max;
         if bytes.len() > max {

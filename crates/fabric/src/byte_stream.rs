@@ -15,10 +15,11 @@ use crate::wait::{ready, Deadline};
 #[derive(Debug)]
 pub(crate) struct ByteStream {
     socket: OwnedFd,
-    /// Set if everything is encrypted.
+    /// The encryption. `None` for unencrypted bytes.
     pub(crate) seal: Option<Box<Seal>>,
-    /// Data was sent that the peer's machine may not have acknowledged. It is set after sending, so
-    /// a thread that clears it before checking misses nothing.
+    /// Set if data was sent that the peer's machine may not have acknowledged. A send sets this
+    /// flag afterwards. A thread that clears the flag and then checks for unacknowledged data
+    /// therefore misses nothing.
     pub(crate) is_awaiting: AtomicBool,
 }
 
@@ -74,7 +75,8 @@ impl ByteStream {
         }
     }
 
-    /// Receives without waiting. The end is reported as [`Errno::PIPE`].
+    /// Receives without waiting. Returns [`Errno::PIPE`] if the other end has closed the
+    /// connection.
     pub(crate) fn recv(&self, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
         let flags = RecvFlags::DONTWAIT;
         let got = match (&self.seal, slices) {
@@ -95,7 +97,7 @@ impl ByteStream {
     }
 
     /// Receives without waiting, with descriptors, which can accompany only unencrypted bytes.
-    /// Returns 0 at the end.
+    /// Returns 0 if the other end has closed the connection.
     pub(crate) fn recv_with(&self, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
         match &self.seal {
             None => passing::recv(&self.socket, into, fds, false),
@@ -132,7 +134,8 @@ impl ByteStream {
         Ok(())
     }
 
-    /// Whether data can be received that causes no socket event.
+    /// Whether this process holds data that was read from the socket and can be received. The
+    /// socket signals no event for such data.
     pub(crate) fn has_unread(&self) -> bool {
         self.seal.as_ref().is_some_and(|seal| seal.has_unread())
     }

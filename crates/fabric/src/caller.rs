@@ -8,7 +8,7 @@ use crate::{Identity, Role, Token};
 #[derive(Clone, Debug)]
 pub struct Caller {
     source: Source,
-    /// The token that it has proved. `None` if no token is required.
+    /// The token that the client has proved. `None` if no token was required.
     token: Option<Token>,
 }
 
@@ -17,7 +17,7 @@ impl Caller {
         Caller { source, token }
     }
 
-    /// The source of its connection.
+    /// The source of the client's connection.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -33,10 +33,10 @@ impl Caller {
     }
 
     /// Checks that the client may have another connection to `listener`, such as "the relay". The
-    /// listener has room for `most` connections, and `others` have the present ones. Clients with
-    /// one token at one address have at most a quarter of the room, so that one of them cannot keep
-    /// others out. Other roles, and users of this machine who need no token, have no limit of their
-    /// own.
+    /// listener has room for `most` connections. `others` are the clients with connections now.
+    /// Clients with one token at one address get at most a quarter of the room, so that they cannot
+    /// keep other clients out. Clients in other roles, and users of this machine that need no
+    /// token, have no separate limit.
     ///
     /// # Errors
     /// One sentence for the client.
@@ -61,7 +61,7 @@ impl Caller {
         }
     }
 
-    /// Whether both are clients with the same token at the same address.
+    /// Whether both callers are clients with the same token at the same address.
     fn is_same_client(&self, other: &Caller) -> bool {
         let is_client = |who: &Identity| who.role == Role::Client;
         self.source == other.source
@@ -70,8 +70,8 @@ impl Caller {
     }
 
     /// Checks that the client may do something that requires the role `needed`. `doing` describes
-    /// it, such as "have sessions". Clients at unix sockets belong to the server's own user or
-    /// root, and may do everything.
+    /// the activity, such as "have sessions". Clients at unix sockets belong to the server's own
+    /// user or root, and may do everything.
     ///
     /// # Errors
     /// One sentence for the client.

@@ -6,7 +6,8 @@ use crate::block::ALIGN;
 use crate::peer::SILENCE_TIME;
 use crate::Error;
 
-/// The server's limits for a connection. Directions are named from the server's side.
+/// The server's limits for a connection. The names of directions are those of the server: it sends
+/// to the client, and receives from the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The longest message that the client may send. Chunks of both directions have this size,
@@ -20,7 +21,7 @@ pub struct Config {
     /// The longest message that the server may send. Messages longer than a chunk get separate
     /// memory.
     pub large_max: usize,
-    /// A TCP peer counts as dead if its machine has not answered for this long.
+    /// A TCP peer whose machine has not answered for this time counts as lost.
     pub silence: Duration,
 }
 
@@ -131,7 +132,7 @@ impl Sizes {
     }
 
     /// The number of a link's chunks, at the end of its memory, that are for reserved messages. At
-    /// least three chunks remain for other messages, whatever sizes a server sends.
+    /// least three chunks remain for other messages, even if a server sends strange sizes.
     pub(crate) fn arena(&self, chunks: u32) -> u32 {
         let wanted = (self.large_max - self.message_max) / self.chunk;
         wanted.min(chunks.saturating_sub(3))

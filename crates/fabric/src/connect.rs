@@ -25,10 +25,10 @@ use crate::{
 
 /// Connects to the server at `address`. Returns the connection and the server's welcome.
 ///
-/// `opening` is for the server's application (at most 64 KiB). It is sent after the server has
-/// proved that it knows the token, if there is one. TCP always needs a token. `timeout` covers
-/// everything until the welcome. For [`Transport::Null`] and [`Transport::File`], there is no
-/// server: the address is ignored, and the welcome is empty.
+/// `opening` is for the server's application (at most 64 KiB). If there is a token, the opening is
+/// sent after the server has proved that it knows the token. TCP always needs a token. `timeout`
+/// covers everything until the welcome. For [`Transport::Null`] and [`Transport::File`], there is
+/// no server: the address is ignored, and the welcome is empty.
 ///
 /// # Errors
 /// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::OtherKey`],
@@ -50,7 +50,7 @@ pub fn connect(
     // the peer. Do not watch it.
     let way = open(address, &transport, token, opening, false, timeout)?;
     let connection = match transport {
-        // A program that forwards a socket passes only bytes, and no descriptors.
+        // A program that forwards a socket, such as ssh, passes only bytes, and no descriptors.
         Transport::Shm if way.fds.is_empty() => return Err(Error::Forwarded(name_of(address))),
         Transport::Shm => shm::client(way.peer, way.credentials, &way.sizes, way.fds)?,
         _ => stream::client(way.peer, way.credentials, &way.sizes),
@@ -63,7 +63,7 @@ const HANDOVER: u8 = 1;
 
 /// Connects like [`connect`], with the address's [`Address::socket_transport`], on behalf of
 /// another process that may not connect to anything or know the token. That process makes a
-/// connection of the returned socket and bytes with [`take_over`].
+/// connection from the returned socket and bytes with [`take_over`].
 ///
 /// # Errors
 /// Those of [`connect`].
@@ -89,7 +89,7 @@ pub fn connect_for_another(
 /// [`connect_for_another`].
 ///
 /// # Errors
-/// [`Error::Misuse`] if the bytes are not those that the other process got.
+/// [`Error::Misuse`] if the bytes are not valid bytes from [`connect_for_another`].
 pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Connection, Error> {
     let wrong = || Error::Misuse("the bytes of a handed-over connection are invalid");
     let ([HANDOVER, sealed], rest) = bytes.split_first_chunk().ok_or_else(wrong)? else {
@@ -217,7 +217,7 @@ fn meet(
     })
 }
 
-/// A connected non-blocking socket to the server itself, also through a relay.
+/// A connected non-blocking socket to the server itself, directly or through a relay.
 pub(crate) fn reach(
     address: &Address,
     token: Option<&Token>,
@@ -240,9 +240,10 @@ pub(crate) fn reach(
     Ok(line.into_parts().0)
 }
 
-/// The line for a handshake, and its token. If the line is encrypted, the token is bound to it.
-/// `is_last` is false for a relay. If the server shows a key that the token does not name, this
-/// fails before anything is sent to the server.
+/// The line for a handshake, and the token for the handshake. If the line is encrypted, the token
+/// is bound to the line. `is_last` is false for a relay. If the server shows a key that the token
+/// does not name, this function fails before the handshake, so the server gets neither a proof of
+/// the token nor the opening.
 fn secure(
     socket: OwnedFd,
     encrypted: bool,
@@ -415,8 +416,8 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     }
 }
 
-/// Exchanges the handshake's bytes. Received descriptors are added to `fds`. An error is
-/// accompanied by whether the other end has sent anything.
+/// Exchanges the handshake's bytes. Received descriptors are added to `fds`. The flag beside an
+/// error says whether the other end has sent anything.
 fn talk(
     side: ClientSide<'_>,
     line: &ByteStream,

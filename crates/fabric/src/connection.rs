@@ -131,7 +131,7 @@ impl Sender {
         self.end.max()
     }
 
-    /// The total time that threads have waited in `reserve` and `commit`, in nanoseconds.
+    /// The sum of the times that threads have waited in `reserve` and `commit`, in nanoseconds.
     pub fn wait_time(&self) -> u64 {
         self.end.waited()
     }
@@ -151,8 +151,8 @@ impl fmt::Debug for Sender {
     }
 }
 
-/// Memory for a message that the program writes. Dropping the reservation frees memory that was not
-/// committed.
+/// Memory in which the program writes a message. Dropping the reservation frees the memory that was
+/// not committed.
 ///
 /// The memory may be visible to the other process from the start. It is not cleared, and may hold
 /// bytes of earlier messages of this connection.
@@ -168,8 +168,8 @@ impl Reservation {
         self.room.ptr
     }
 
-    /// The number of bytes: at least the requested length, or after a commit the rest, which may be
-    /// 0.
+    /// The number of bytes. At first this is at least the requested length. After a commit, it is
+    /// the number of bytes that are left, which may be 0.
     pub fn capacity(&self) -> usize {
         self.room.capacity
     }
@@ -249,7 +249,7 @@ impl Receiver {
     }
 
     /// From now on, `recv` sleeps at once if there is no message. Use this if messages come rarely,
-    /// or many at a time.
+    /// or in bursts.
     pub fn never_spin(&mut self) {
         self.end.never_spin();
     }

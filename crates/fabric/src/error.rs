@@ -13,11 +13,12 @@ pub enum Error {
     #[error("timed out while {0}")]
     TimedOut(String),
 
-    /// The other end has refused us. Holds its reason.
+    /// The other end has refused us. Holds the reason of the other end.
     #[error("refused: {0}")]
     Refused(String),
 
-    /// The other end has refused us for now. Holds its reason; a later attempt may succeed.
+    /// The other end has refused us for now. Holds the reason of the other end. A later attempt may
+    /// succeed.
     #[error("refused for now: {0}")]
     NotNow(String),
 
@@ -61,7 +62,7 @@ pub enum Error {
     #[error("the host {host} has no known address: {source}; check the spelling of its name")]
     UnknownHost { host: String, source: io::Error },
 
-    /// The server cannot be reached through shared memory, although its socket can. Holds the
+    /// The client can reach the server's socket, but cannot share memory with the server. Holds the
     /// server's name.
     #[error("{0} is at the far end of a forwarded socket (for example by ssh), which cannot share memory; use --transport unix")]
     Forwarded(String),
@@ -95,7 +96,7 @@ pub enum Error {
     #[error("a message of {len} bytes is longer than the connection's limit of {max}")]
     TooLong { len: usize, max: usize },
 
-    /// Every chunk is held by a reservation that this process neither commits nor drops.
+    /// Reservations that this process neither commits nor drops hold all chunks.
     #[error("all {0} chunks of the connection are held by unfinished reservations")]
     NoSpace(usize),
 
@@ -103,8 +104,7 @@ pub enum Error {
     #[error("there is no memory for {0} bytes")]
     NoMemory(usize),
 
-    /// A message was longer than the memory of its receive. The first bytes, which fit, were
-    /// received.
+    /// A message was longer than the memory of its receive. The bytes that fit were received.
     #[error("a message of {len} bytes was received into memory of {room} bytes")]
     Truncated { len: usize, room: usize },
 
@@ -112,12 +112,12 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 
-    /// A receive waits for a message that cannot come, because other, unreceived messages hold all
-    /// its sender's envelopes.
+    /// A receive waits for a message that cannot come, because other messages that were not
+    /// received hold all envelopes of the sender.
     #[error("{0} unreceived messages are queued before it; receive those first")]
     Starved(u32),
 
-    /// The peer does not offer memory under this key, or no longer does.
+    /// The peer does not offer memory under this key, or has withdrawn it.
     #[error("the other end offers no such memory")]
     NotOffered,
 
@@ -132,7 +132,7 @@ pub enum Error {
     #[error("{path}: {why}", path = path.display())]
     BadRecording { path: PathBuf, why: String },
 
-    /// A setting is invalid. Holds its place and the reason.
+    /// A setting is invalid. Holds the place of the setting and the reason.
     #[error("{0}")]
     Settings(String),
 

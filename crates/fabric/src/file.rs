@@ -6,8 +6,8 @@
 //! message   := length:u32  bytes
 //! ```
 //!
-//! Each message is written at once, so if a program is killed, the recording has everything that it
-//! sent.
+//! Each message is written to the file when it is sent. If a program is killed, the recording has
+//! all messages that the program sent before.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write};
@@ -72,7 +72,7 @@ impl Recording {
         })
     }
 
-    /// Writes a message of at most [`LONGEST`] bytes, which consists of several pieces.
+    /// Writes a message of at most [`LONGEST`] bytes, made of the pieces in `message`.
     pub(crate) fn write(&mut self, message: &[IoSlice<'_>]) -> Result<(), Error> {
         if self.owner != std::process::id() {
             return Err(Error::Misuse(
@@ -144,8 +144,8 @@ impl SendEnd for Recorder {
     }
 }
 
-/// Reads a recording. The contents are not trusted: memory is allocated only as far as bytes
-/// follow, whatever a length says.
+/// Reads a recording. The contents are not trusted: a length alone causes no large allocation,
+/// because memory grows only with the bytes that are read.
 pub struct Player<R = BufReader<File>> {
     path: PathBuf,
     input: R,

@@ -202,8 +202,8 @@ fn sealed() -> Vec<u8> {
     bytes
 }
 
-/// An encrypted connection. Bytes from a sender without the keys are refused. The peer's data
-/// arrives up to the record that was changed, and nothing after it.
+/// An encrypted connection. Bytes from a sender without the keys are refused. If a record was
+/// changed, the peer's data before it arrives, and nothing after it.
 fn records(bytes: &[u8]) {
     let received = |wire: &[u8]| {
         let (mut near, far) = UnixStream::pair().unwrap();
@@ -329,7 +329,7 @@ fn path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The data with which a server's process hands a client to another process.
+/// The bytes with which a server process hands a client to another process.
 fn handoff(bytes: &[u8]) {
     let null = File::open("/dev/null").unwrap();
     if let Ok(incoming) = Incoming::from_handoff(null.into(), bytes) {

@@ -1,4 +1,4 @@
-//! The permanent key of a server, by which clients recognise it in TLS.
+//! The permanent key of a server. Clients recognise the server by this key in TLS.
 
 use std::fmt;
 use std::path::Path;

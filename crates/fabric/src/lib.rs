@@ -11,8 +11,8 @@
 //! and seals the memory, except the memory that a client shares with several servers
 //! ([`Multicast`]). Each end treats all data that it reads there as hostile.
 
-// Heads and descriptors lie in shared memory in the machine's byte order, and everything that is
-// sent is little-endian.
+// In shared memory, heads and descriptors have the machine's byte order. All data that is sent
+// through sockets is little-endian.
 #[cfg(target_endian = "big")]
 compile_error!("Manganese runs on little-endian machines only");
 

@@ -30,7 +30,7 @@ pub(crate) enum Owner {
         lane: Arc<Lane>,
         /// The index of the lane's counter that counts the release.
         counter: u32,
-        /// Set for messages outside the pool.
+        /// The region of a message that is not in the pool.
         region: Option<Arc<Memory>>,
         offset: u32,
     },
@@ -40,8 +40,8 @@ pub(crate) enum Owner {
 #[derive(Debug)]
 pub struct Segment<'a> {
     pub fd: BorrowedFd<'a>,
-    /// Identifies the memory. It is the same for all messages in this memory, and different for all
-    /// other memory of this direction of the connection.
+    /// The identifier of the memory. All messages in this memory have the same `id`. Other memory
+    /// of this direction of the connection has other identifiers.
     pub id: u64,
     /// The size of the whole segment in bytes.
     pub size: usize,
@@ -70,7 +70,7 @@ impl Message {
         Message::of_filled(Arc::new(Filled::new(block, None)), len)
     }
 
-    /// The first `len` bytes of a block that is also used otherwise.
+    /// The first `len` bytes of a block that other code also uses.
     pub(crate) fn of_filled(filled: Arc<Filled>, len: usize) -> Message {
         let start = filled.block().range(0, len);
         Message::new(start, len, Owner::Heap { _filled: filled })

@@ -36,8 +36,8 @@ pub(crate) struct Peer {
     owner: u32,
 }
 
-/// The congestion control between two ends on one host. No packets are lost there, so paced
-/// sending, as by bbr, would only delay messages.
+/// The congestion control between two ends on one host. No packets are lost on one host, so paced
+/// sending (as in bbr) would only delay messages.
 const UNPACED: &[u8] = b"cubic";
 
 fn is_within_host(socket: &SockRef<'_>) -> bool {
@@ -47,9 +47,9 @@ fn is_within_host(socket: &SockRef<'_>) -> bool {
 }
 
 impl Peer {
-    /// A peer over a unix socket. Set `watch` if the process at the other end is the one that
-    /// connected or listened. If a server's worker has inherited its socket, the process ID would
-    /// be another process's.
+    /// A peer over a unix socket. Set `watch` if the process at the other end is the process that
+    /// connected or listened. If another process has inherited the socket, the kernel would report
+    /// the ID of the wrong process.
     pub(crate) fn unix(socket: OwnedFd, name: String, watch: bool) -> Peer {
         let pidfd = peer::pidfd(&socket).filter(|_| watch);
         Peer {
@@ -58,11 +58,11 @@ impl Peer {
         }
     }
 
-    /// A peer over TCP. Its machine counts as dead if it has not answered for `silence`. Buffer
-    /// sizes are left to the kernel, which adapts them to the path.
+    /// A peer over TCP. Its machine counts as dead if it has not answered for `silence`. The kernel
+    /// chooses the sizes of the buffers, and adapts them to the path.
     pub(crate) fn tcp(line: ByteStream, name: String, silence: Duration) -> Peer {
-        // The kernel counts whole seconds. An idle machine is probed after half the time, and about
-        // four times in the other half.
+        // The kernel counts whole seconds. It probes an idle machine after half of the time, and
+        // about four times in the other half.
         let seconds = (silence.as_secs() as u32).max(2);
         let (quiet, rest) = (seconds / 2, seconds - seconds / 2);
         let interval = (rest / 4).max(1);
@@ -102,13 +102,13 @@ impl Peer {
         self.line.as_fd()
     }
 
-    /// The line that carries its bytes.
+    /// The line that carries the connection's bytes.
     pub(crate) fn line(&self) -> &ByteStream {
         &self.line
     }
 
-    /// Rings the doorbell: sends a byte to wake a thread that waits at the socket's other end. A
-    /// full socket wakes it as well.
+    /// Rings the doorbell: sends a byte to wake a thread that waits at the socket's other end. If
+    /// the socket is full, the thread wakes without another byte.
     pub(crate) fn ring(&self) {
         let _ = passing::send(&self.line, &[0], &[], false);
     }
@@ -136,7 +136,8 @@ impl Peer {
         is_gone || self.silent()
     }
 
-    /// Whether we notice the end of the peer's process even if other processes hold its socket.
+    /// Whether this end notices that the peer's process ends, even if other processes hold its
+    /// socket.
     pub(crate) fn is_watched(&self) -> bool {
         self.pidfd.is_some()
     }
@@ -169,7 +170,7 @@ impl Peer {
     /// gone.
     pub(crate) fn wait(&self, wanted: PollFlags, deadline: Option<&Deadline>) -> io::Result<bool> {
         loop {
-            // The pidfd reports a dead process at once. A silent machine is found only by checking.
+            // The pidfd reports a dead process at once. A silent machine has to be found by checks.
             let slice = SILENCE_CHECK_INTERVAL * if self.silence.is_some() { 1 } else { 10 };
             let slice = deadline.map_or(slice, |deadline| deadline.left(slice));
             let mut fds = vec![PollFd::new(&self.line, wanted)];
@@ -233,12 +234,12 @@ fn means_gone(error: &io::Error) -> bool {
     )
 }
 
-/// Distinguishes a dead machine from one whose program does not read, by checking at intervals.
+/// Tells a dead machine from a machine whose program does not read, by checks at intervals.
 ///
 /// TCP_USER_TIMEOUT would do this in the kernel, but it also ends a connection to a peer with a
-/// closed window, which is only stopped or busy. Such a peer's machine still answers probes. The
-/// answers may be minutes apart, because the kernel probes less and less often. So the time for
-/// which sent data has been waiting for an answer counts, and not the age of the last answer.
+/// closed window. Such a peer is only stopped or busy, and its machine still answers probes. The
+/// answers may be minutes apart, because the kernel probes less and less often. So this type
+/// measures how long sent data has been waiting for an answer, and not the age of the last answer.
 #[derive(Debug)]
 struct Silence {
     limit: Duration,
@@ -259,7 +260,7 @@ impl Silence {
         }
         let waiting = now - *self.since.get_or_insert(now);
         if progress.last_answer < waiting {
-            // The machine has answered since then, so this wait began after the last check.
+            // The machine has answered since `self.since`, so this wait began after the last check.
             self.since = Some(now);
             return false;
         }

@@ -82,9 +82,9 @@ struct Connections {
 }
 
 impl Relay {
-    /// Listens for clients that `access` admits, in any role, because the server at the far end
-    /// checks the role. Proves `token` to other relays on the way to a server. Looks up names that
-    /// are not targets in `others`, if it is given.
+    /// Listens for clients that `access` admits. The relay does not check their roles, because the
+    /// server checks them. The relay proves `token` to other relays on the way to a server. If
+    /// `others` is given, the relay looks up names there that are not targets.
     ///
     /// # Errors
     /// As for [`Listener::bind`]; [`Error::Address`] if this address or a server's is not `tcp:` or
@@ -126,7 +126,7 @@ impl Relay {
         self.listener.address()
     }
 
-    /// Forwards connections until an error ends it.
+    /// Forwards connections until the listener fails.
     ///
     /// # Errors
     /// The listener's error, when it cannot listen any more.
@@ -166,8 +166,8 @@ impl Shared {
         connections.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells a client why its connection is not forwarded, and logs that, unless it has logged
-    /// something similar a short time ago.
+    /// Tells a client the reason why its connection is not forwarded, and logs the reason, unless a
+    /// similar refusal was logged a short time ago.
     fn turn_away(&self, incoming: Incoming, why: &str) {
         let (source, name) = (incoming.caller().source(), incoming.name());
         let mut connections = self.connections();
@@ -197,7 +197,7 @@ impl ConnectionSlot {
         Ok(ConnectionSlot { shared, number })
     }
 
-    /// Serves a client until both ends have closed, or one is gone.
+    /// Serves a client until both ends have closed, or one end is lost.
     fn serve(&self, incoming: Incoming) {
         let who = incoming.name();
         let (name, socket) = match self.reach(incoming.opening()) {
@@ -263,8 +263,8 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// Forwards in both directions until both have ended, or one end is gone. Returns the number of
-/// bytes.
+/// Forwards in both directions until both directions have ended, or one end is gone. Returns the
+/// number of forwarded bytes.
 fn join(ends: &[Peer; 2]) -> u64 {
     let [client, server] = ends;
     let carried = AtomicU64::new(0);

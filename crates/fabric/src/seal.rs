@@ -4,9 +4,9 @@
 //! record := 23: u8  3: u8  3: u8  length: u16 big-endian  ciphertext      (RFC 8446, 5.2)
 //! ```
 //!
-//! rustls negotiates the keys, and encrypts and decrypts each record. But it cannot continue a
-//! connection in another process, as is needed for a server's clients (see
-//! [`crate::Incoming::into_handoff`]). So this module counts the numbers of the records.
+//! rustls negotiates the keys, and encrypts and decrypts each record. But rustls cannot continue a
+//! connection in another process. A server that hands a client to a worker needs that (see
+//! [`crate::Incoming::into_handoff`]). So this module counts the records.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::ops::Range;
@@ -48,8 +48,8 @@ pub(crate) const BROKEN: &str =
 pub(crate) struct Seal {
     out: Mutex<Out>,
     into: Mutex<In>,
-    /// The process that may send. A forked child has the same keys, and must not use them for other
-    /// data.
+    /// The process that may send. A forked child has the same keys, and must not encrypt other data
+    /// with them.
     owner: u32,
 }
 
@@ -86,7 +86,7 @@ struct In {
 }
 
 impl Seal {
-    /// The bytes in which a seal goes to another process.
+    /// The number of bytes of a seal that is encoded for another process.
     pub(crate) const BYTES: usize = 2 * Secrets::BYTES;
 
     pub(crate) fn new(secrets: ExtractedSecrets) -> Result<Seal, rustls::Error> {
@@ -119,7 +119,7 @@ impl Seal {
     }
 
     /// Encodes the seal for another process. This process must not use it any more. All records
-    /// must be completely sent and received, except the data in [`Seal::unread`].
+    /// must have been sent and received completely, except the data in [`Seal::unread`].
     pub(crate) fn hand_over(&self) -> Zeroizing<Vec<u8>> {
         let (out, into) = (lock(&self.out), lock(&self.into));
         let [out, into] = [out.secrets.encode(), into.secrets.encode()].map(Zeroizing::new);
@@ -184,8 +184,9 @@ impl Seal {
         Ok(std::mem::take(&mut out.plain))
     }
 
-    /// Receives without waiting. Returns the number of bytes, or 0 at the end. [`Errno::BADMSG`]
-    /// means that data was not encrypted by the other end, or was changed.
+    /// Receives without waiting. Returns the number of bytes, or 0 if the other end has closed the
+    /// connection. [`Errno::BADMSG`] means that the other end did not encrypt the data, or that the
+    /// data was changed.
     pub(crate) fn recv(
         &self,
         socket: BorrowedFd<'_>,
@@ -212,14 +213,14 @@ impl Seal {
         Ok(got)
     }
 
-    /// Whether data was read from the socket and can be received.
+    /// Whether this end holds data that was read from the socket and can be received.
     pub(crate) fn has_unread(&self) -> bool {
         let into = lock(&self.into);
         !into.plain.is_empty() || into.record().is_some()
     }
 
-    /// Whether no data at all was read from the socket and not received, not even a part of a
-    /// record.
+    /// Whether all data that was read from the socket has been received. A part of a record counts
+    /// as data that was not received.
     pub(crate) fn is_empty(&self) -> bool {
         let into = lock(&self.into);
         into.plain.is_empty() && into.start == into.end
@@ -348,7 +349,8 @@ impl In {
         Ok(true)
     }
 
-    /// Reads available bytes, as far as there is space. Returns 0 at the end.
+    /// Reads as many available bytes as fit in the buffer. Returns 0 if the other end has closed
+    /// the connection.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         self.buffer.resize(BUFFER, 0);
         if BUFFER - self.start < RECORD_MAX || self.start == self.end {
@@ -386,7 +388,8 @@ fn aead() -> &'static dyn Tls13AeadAlgorithm {
     }
 }
 
-/// Locks a mutex, also after a panic. After a panic, no later record can be decrypted.
+/// Locks a mutex, also after a panic. A panic leaves a state in which no later record can be
+/// decrypted.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -31,7 +31,7 @@ impl Stamp {
     fn new(about: &fs::Metadata) -> Stamp {
         Stamp {
             inode: (about.dev(), about.ino()),
-            // This time also changes with the mode, and no process can set it.
+            // A change of the mode also changes this time, and no process can set it.
             changed: (about.ctime(), about.ctime_nsec()),
             len: about.len(),
         }
@@ -120,13 +120,14 @@ fn credentials() -> Option<PathBuf> {
 }
 
 /// Whether a file is a credential of this service. systemd lets the service's user read a file of
-/// root by an access control list, and the rights in this list show as those of the group.
+/// root through an access control list. In the file's mode, the rights of this list appear as the
+/// rights of the group.
 fn is_credential(path: &Path, about: &fs::Metadata, credentials: Option<PathBuf>) -> bool {
     let is_there = credentials.is_some_and(|folder| path.parent() == Some(&folder));
     is_there && about.uid() == 0 && about.gid() == 0 && about.mode() & 0o037 == 0
 }
 
-/// Writes a new file that only its owner may read. Never overwrites one.
+/// Writes a new file that only its owner may read. Never overwrites a file.
 pub(crate) fn create(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Result<(), Error> {
     let doing = format!("cannot write {what} {}", path.display());
     let mut file = OpenOptions::new()

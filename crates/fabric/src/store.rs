@@ -1,4 +1,5 @@
-//! The tokens that a listener admits: one token, or those of a file that may change at any time.
+//! The tokens that a listener admits: one token, or the tokens in a file, which may change at any
+//! time.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use crate::{Caller, Error, ServerKey, Token};
 
 const WHAT: &str = "the token store";
 
-/// An error names the tokens of a store if there are no more than these.
+/// An error lists the names of a store's tokens if the store has at most this many tokens.
 const NAMES_SHOWN: usize = 8;
 
-/// A listener's requirements for clients by TCP, and the key that it shows to encrypted clients.
+/// A listener's requirements for TCP clients, and the key that it shows to clients that encrypt.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     tokens: Option<Admitted>,
@@ -30,7 +31,8 @@ enum Admitted {
     Store(Arc<Store>),
 }
 
-/// Admits only this token. Without a token, TCP is not served. The listener makes a new key.
+/// Admits only this token. Without a token, the listener does not serve TCP. The listener makes a
+/// new key.
 impl From<Option<Token>> for Access {
     fn from(token: Option<Token>) -> Access {
         Access {
@@ -57,8 +59,8 @@ impl Access {
         self
     }
 
-    /// Also admits servers that connect back, in the role server: those that have accepted a client
-    /// with one of the tokens; see [`Token::for_callback`].
+    /// Also admits servers that connect back, in the role server. Such a server has accepted a
+    /// client with one of the tokens; see [`Token::for_callback`].
     pub fn with_callbacks(mut self) -> Access {
         self.callbacks = true;
         self
@@ -85,8 +87,9 @@ impl Access {
         })
     }
 
-    /// The reason why an admitted client must go, if its token has been revoked since, or now has
-    /// another secret or role. While the store cannot be read, all clients may stay.
+    /// Returns the reason why an admitted client must be disconnected, if its token has been
+    /// revoked, or now has another secret or role. While the store cannot be read, all clients may
+    /// stay.
     pub fn revoked(&self, caller: &Caller) -> Option<String> {
         let (Some(Admitted::Store(store)), Some(token)) = (&self.tokens, caller.token()) else {
             return None;
@@ -179,7 +182,7 @@ impl Store {
         state.tokens.clone()
     }
 
-    /// Adds a token to the store at `path`, which is made if it is missing.
+    /// Adds a token to the store at `path`. Makes the store if it is missing.
     ///
     /// # Errors
     /// [`Error::Token`] if a token has the same name or the same secret, and as [`Store::open`].
@@ -202,7 +205,7 @@ impl Store {
         write(path, &tokens)
     }
 
-    /// Removes a token from the store at `path`. Listeners admit it no longer.
+    /// Removes a token from the store at `path`. Listeners then no longer admit it.
     ///
     /// # Errors
     /// [`Error::Token`] if there is no such token, and as [`Store::open`].
@@ -341,8 +344,7 @@ mod tests {
         let promoted = text.replace("\"client\"", "\"admin\"");
         secret_file::replace(&path, WHAT, &promoted).unwrap();
         assert_eq!(revoked(&other), why);
-        // If a store cannot be read for a moment, no connection ends, although no client is
-        // admitted.
+        // While a store cannot be read, no client is admitted, but no connection ends.
         secret_file::replace(&path, WHAT, &text).unwrap();
         assert_eq!(revoked(&other), None);
         for damage in ["", "nonsense"] {
@@ -353,7 +355,8 @@ mod tests {
             assert!(access.tokens().is_some_and(|tokens| tokens.is_empty()));
             assert_eq!(revoked(&other), None);
         }
-        // The admission of servers that connect back ends with the client's token.
+        // When the client's token is revoked, servers that connect back with it are no longer
+        // admitted.
         secret_file::replace(&path, WHAT, &text).unwrap();
         let viewer = access.clone().with_callbacks();
         let back = caller(&bob.for_callback());

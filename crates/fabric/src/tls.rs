@@ -1,14 +1,15 @@
 //! TLS 1.3 for TCP, with rustls and without certificates.
 //!
 //! The server shows only its public key (RFC 7250). The negotiation checks that the server has the
-//! matching private key, and the caller compares the public key with those that the client's token
-//! names. Then both ends prove the token *bound* to this channel, with a value that only its two
-//! ends can compute (RFC 9266). An attacker in between that ends the encryption has two channels
-//! with different values, so proofs that it passes on are wrong at the other end. This also holds
-//! for tokens that name no key, but then every process that has the token can pose as the server.
+//! matching private key, and the caller compares the public key with the keys that the client's
+//! token names. Then both ends prove the token *bound* to this channel, with a value that only its
+//! two ends can compute (RFC 9266). An attacker between the two ends that decrypts the traffic has
+//! two channels with different values, so a proof that the attacker passes on is wrong at the other
+//! end. This protection also works for tokens that name no key, but then every process that has the
+//! token can pose as the server.
 //!
-//! There is one cipher suite. Its keys have no practical usage limit, so they never have to be
-//! changed during a connection.
+//! There is one cipher suite. Its keys can protect more data than any connection carries, so they
+//! are never changed during a connection.
 
 use std::sync::{Arc, OnceLock};
 
@@ -79,7 +80,8 @@ impl Negotiation {
         }
     }
 
-    /// The number of bytes that may be read. It never exceeds the end of the negotiation.
+    /// The number of bytes that the caller may read. Reading this number never passes the end of
+    /// the negotiation.
     pub(crate) fn wants(&self) -> usize {
         let whole = match self.record.first_chunk::<HEADER>() {
             Some([.., high, low]) => HEADER + usize::from(u16::from_be_bytes([*high, *low])),
@@ -299,7 +301,8 @@ mod tests {
         assert_ne!(client.bind(&token).key(), token.key());
     }
 
-    /// Sockets are often full, reads have random lengths, and one end is handed over in the middle.
+    /// In this test, sockets are often full, reads have random lengths, and one end is handed over
+    /// in the middle.
     #[test]
     fn bytes_arrive_whatever_the_pieces() {
         let (near, mut far) = pair();

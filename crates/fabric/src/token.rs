@@ -1,4 +1,5 @@
-//! Tokens: the secret that both ends of a TCP connection share, and the permissions of its holder.
+//! Tokens: the secret that both ends of a TCP connection share, and the permissions of the token's
+//! holder.
 
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
@@ -14,8 +15,9 @@ use crate::{is_name, Error, PublicKey};
 
 const WHAT: &str = "the token file";
 
-/// A name, a role, 256 random bits, and the keys of the servers to which the holder may connect.
-/// Each end proves that it knows the bits. They are never sent, and never shown by `Debug`.
+/// A name, a role, 256 random bits (the secret), and the keys of the servers to which the holder
+/// may connect. Each end proves that it knows the secret. The secret is never sent, and `Debug`
+/// never shows it.
 #[derive(Clone)]
 pub struct Token {
     secret: Zeroizing<[u8; 32]>,
@@ -24,7 +26,8 @@ pub struct Token {
     identity: Identity,
     /// The keys that servers may show. If it is empty, any key is accepted.
     servers: Vec<PublicKey>,
-    /// The key of the only server for which this copy is meant, from a trusted source.
+    /// The key of the only server to which this copy may be proved. The key comes from a trusted
+    /// source.
     vouched: Option<PublicKey>,
     /// The file from which it was read.
     file: Option<PathBuf>,
@@ -136,7 +139,8 @@ impl Token {
         Ok(Token::of(secret, identity))
     }
 
-    /// Makes a token for processes that trust each other in everything, such as those of one job.
+    /// Makes a token for processes that trust each other in everything, such as the processes of
+    /// one job.
     pub fn generate() -> Token {
         let mut secret = [0; 32];
         random(&mut secret);
@@ -210,8 +214,8 @@ impl Token {
         self
     }
 
-    /// The token for only the server with this key, whatever keys the file names. Relays on the way
-    /// must still show one of the file's keys.
+    /// The token for only the server with this key. The keys in the token's file do not matter for
+    /// that server, but relays on the way must still show one of them.
     pub fn vouched(mut self, key: Option<PublicKey>) -> Token {
         self.vouched = key;
         self
@@ -241,7 +245,8 @@ impl Token {
         self.is_old
     }
 
-    /// The digits of the secret alone, for another process of the same user.
+    /// The secret as hexadecimal digits, without the name and role, for another process of the same
+    /// user.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_digits(&self.secret)
     }
@@ -266,7 +271,8 @@ impl Token {
     }
 
     /// A token with role server, which only holders of this token can derive. A server that has
-    /// accepted a client with this token uses it to connect back to the client.
+    /// accepted a client with this token proves the derived token when it connects back to the
+    /// client.
     pub fn for_callback(&self) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         let secret = mac.update(b"mgn fabric callback").finalize().into();
@@ -381,7 +387,7 @@ impl Written {
     }
 }
 
-/// The line of a mistake, without its contents.
+/// The number of the line with the mistake, without the contents of the line.
 pub(crate) fn line(text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start.min(text.len()));
     format!("line {}", 1 + text[..at].matches('\n').count())
@@ -424,8 +430,8 @@ pub(crate) fn to_digits(bytes: &[u8; 32]) -> Zeroizing<String> {
     text
 }
 
-/// Fills `bytes` from the system's random source. Linux always has it. Without it nothing can be
-/// secret, so a failure ends the process.
+/// Fills `bytes` from the system's random source. Linux always has this source. Nothing can be
+/// secret without it, so a failure ends the process.
 pub(crate) fn random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the system's random source works");
 }

@@ -1,6 +1,6 @@
 //! Measurement of the best settings on this machine.
 //!
-//! Two processes exchange messages as programs do: the one that measures, and a partner that it
+//! Two processes exchange messages as programs do: a process that measures, and a partner that it
 //! starts. Alternatives are measured in turns, a little of each at a time, so that other load on
 //! the machine affects all of them equally.
 
@@ -39,7 +39,7 @@ const MIB: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Tuned {
     pub settings: Settings,
-    /// For the names of settings, the measurements that are the reason for their values.
+    /// For each setting's name, the measurements that are the reason for its value.
     reasons: BTreeMap<&'static str, String>,
 }
 
@@ -152,7 +152,7 @@ impl Wish {
     }
 }
 
-/// The second process. It is ended with the measurement.
+/// The second process. Dropping this value ends it.
 struct Partner(Child);
 
 /// The process that measures, and its partner.
@@ -160,7 +160,7 @@ struct Bench<Say> {
     partner: Partner,
     endpoint: Endpoint,
     link: LinkId,
-    /// One for shared memory and unix sockets, and one for TCP.
+    /// The listener for shared memory and unix sockets, and the listener for TCP.
     listeners: [Listener; 2],
     token: Token,
     /// The time for each kind of message.
@@ -224,7 +224,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
                     us(times[1])
                 );
                 if times[1] < times[0].mul_f64(CLEARLY) {
-                    // If this is the shortest length, no other measurement gives a reason.
+                    // If this is the shortest length, no other measurement has given a reason.
                     found.reasons.entry(name).or_insert(why);
                     break;
                 }
@@ -293,10 +293,10 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(sizes[best])
     }
 
-    /// Finds the length from which it pays to read messages directly from their sender's memory
-    /// instead of sending them through unix sockets. The decision weighs all lengths from there on
-    /// together, because some may take longer and others half the time. Links through shared memory
-    /// measure this themselves, in use.
+    /// Finds the shortest length at which it is faster to read messages directly from the sender's
+    /// memory than to send them through unix sockets. The decision considers all longer lengths
+    /// together, because some of them may take longer and others half the time. Links over shared
+    /// memory do not need this setting: they measure both ways while they are in use.
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "read from the sender's memory, or sent through sockets",
@@ -334,8 +334,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// Finds how long a waiting thread should poll before it sleeps. Keeps the default, which is
-    /// good for long messages, unless a shorter time is clearly better.
+    /// Finds the time for which a waiting thread should poll before it sleeps. Keeps the default,
+    /// which is good for long messages, unless a shorter time is clearly better.
     fn spinning(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let times_us = [0, 5, 20];
         let columns = times_us.map(|time| format!("{time} us"));
@@ -379,7 +379,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         bytes: &[u8],
         times: &mut [Vec<Duration>],
     ) -> Result<(), Error> {
-        // No trials of links disturb what is measured.
+        // Links over shared memory must not try other ways of copying during a measurement.
         let fixed = |settings: &Settings| match settings.single_copy_shm {
             AUTO => Settings {
                 single_copy_shm: NEVER,
@@ -519,7 +519,7 @@ fn accept(endpoint: &Endpoint, listener: &Listener) -> Result<LinkId, Error> {
 mod tests {
     use super::*;
 
-    /// Not a test: the second process of the one below.
+    /// Not a test, but the second process of the test below.
     #[test]
     fn partner() {
         if std::env::var_os(ADDRESS).is_some() {
@@ -545,7 +545,7 @@ mod tests {
         let mut lines = Vec::new();
         let say = |line: &str| lines.push(line.to_string());
         let found = tune(Duration::from_millis(100), &mut partner, say).unwrap();
-        // All tables have all their columns.
+        // Each table has all its columns.
         for wanted in [
             ("shm", "KiB", 1),
             ("unix", "KiB", 1),

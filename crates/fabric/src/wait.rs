@@ -1,4 +1,4 @@
-//! Waiting: how long a thread spins before it sleeps, and deadlines.
+//! Waiting: the time for which a thread spins before it sleeps, and deadlines.
 
 use std::hint;
 use std::io;
@@ -14,7 +14,8 @@ pub(crate) const SPIN: Duration = Duration::from_micros(20);
 /// The interval at which a sleeping thread checks whether its peer is alive.
 pub(crate) const PULSE: Duration = Duration::from_millis(100);
 
-/// How long threads do not spin on a busy machine, and the shortest time between two checks of it.
+/// The time for which threads do not spin on a busy machine, and the shortest time between two
+/// checks of the machine.
 const CALM: Duration = Duration::from_millis(4);
 
 /// The ratio between the time for which a thread yields and the time for which it spins.
@@ -24,24 +25,24 @@ const YIELDING: u32 = 5;
 /// can answer, and one step of all peers may take this long.
 const CROWDED: Duration = Duration::from_millis(1);
 
-/// A yield that takes longer than this has let other threads run.
+/// If a yield takes longer than this, other threads have run.
 const SWITCH: Duration = Duration::from_nanos(1500);
 
-/// A yield that takes longer than this has let a thread run that computes. Peers that wait yield
-/// after microseconds.
+/// If a yield takes longer than this, a thread that computes has run. Peers that wait yield within
+/// microseconds.
 const COMPUTING_SWITCH: Duration = Duration::from_millis(1);
 
-/// How long threads that compute may run during one wait. A sleeping thread is woken while such a
-/// thread runs, but a yielding thread does not get the processor back.
+/// The time for which computing threads may run during one wait. The kernel wakes a sleeping thread
+/// while a computing thread runs, but does not give the processor back to a yielding thread.
 const COMPUTING_TIME: Duration = Duration::from_millis(10);
 
-/// The time for which a thread then does not yield: at first, and at most. It doubles each time
-/// that threads still compute afterwards. Peers that copy long messages look the same, but soon
-/// stop.
+/// The first and the longest time for which a thread then does not yield. The time doubles whenever
+/// threads still compute afterwards. Peers that copy long messages look like computing threads, but
+/// stop soon.
 const COMPUTING_MIN: Duration = Duration::from_millis(60);
 const COMPUTING_MAX: Duration = Duration::from_secs(1);
 
-/// Spinning might have avoided a sleep that is shorter than this.
+/// A longer spin might have avoided a sleep that is shorter than this.
 const SHORT_WAIT: Duration = Duration::from_micros(60);
 
 /// Failed spins in a row before some waits go to sleep at once.
@@ -52,17 +53,18 @@ const FAILED_SPINS_MAX: u32 = 4;
 /// A spinning thread gets a message in well under a microsecond, and a sleeping thread in 5 to 30
 /// us. But spinning takes a processor that other threads may need. So a spin lasts at most 20 us,
 /// and is never done on a machine with one processor. While spins keep failing, more and more waits
-/// sleep at once. The machine is busy if more threads want to run than there are processors, now
-/// and 4 ms ago. A spin that fails on a busy machine is the last one for 4 ms, so that failed spins
-/// take at most half a percent of a processor.
+/// sleep at once. The machine is busy if two checks in a row, at least 4 ms apart, find more
+/// threads that want to run than processors. After a spin has failed on a busy machine, there are
+/// no spins for 4 ms, so that failed spins take at most half a percent of a processor.
 ///
-/// On a busy machine, a spinner that yields does so at once. The time during which other threads
+/// On a busy machine, a spinner that may yield does so at once. The time during which other threads
 /// run does not count as its waiting time.
 #[derive(Debug)]
 pub struct Spinner {
     /// The longest duration of a spin.
     span: Duration,
-    /// How long it then continues, and yields the processor to other threads between two checks.
+    /// The time after the spin during which the thread yields the processor to other threads
+    /// between two checks.
     yielding: Duration,
     is_crowded: bool,
     /// Checks of the condition between two reads of the clock.
@@ -74,7 +76,8 @@ pub struct Spinner {
     was_busy: bool,
     /// No spins until this time. Then the number of processors is checked again.
     calm_until: Option<Instant>,
-    /// No yields until this time, because other threads compute, and for how long the next time.
+    /// No yields until this time, because other threads compute. `computing_for` is the length of
+    /// the next pause.
     computing_until: Option<Instant>,
     computing_for: Duration,
     slept_at: Option<Instant>,
@@ -144,15 +147,16 @@ impl Spinner {
         if self.span.is_zero() {
             return false;
         }
-        // Among more peers than processors, one that sleeps makes all others wait for its wake-up.
-        // They would fail too, and all would go on sleeping.
+        // With more peers than processors, a peer that sleeps makes all others wait for its
+        // wake-up. Their spins would then fail too, and all peers would go on sleeping.
         if self.skip > 0 && !self.is_crowded {
             self.skip -= 1;
             return false;
         }
         let start = machine.now();
         let mut now = start;
-        // The time in which other threads had the processor, and those of them that compute.
+        // The time for which other threads had the processor, and the part of it for computing
+        // threads.
         let (mut away, mut computing) = (Duration::ZERO, Duration::ZERO);
         let (mut spinning, mut longest) = (self.span, self.span + self.yielding);
         if self.computing_until.is_some_and(|until| now < until) {
@@ -253,7 +257,7 @@ impl Spinner {
     }
 }
 
-/// The properties of the machine that a spinner checks.
+/// The machine, as far as a spinner depends on it.
 trait Machine {
     fn now(&self) -> Instant;
     fn cores(&self) -> usize;
@@ -282,7 +286,8 @@ impl Machine for Here {
     }
 }
 
-/// Waits until one of `fds` is ready. Returns the number of ready ones, or 0 after `timeout`.
+/// Waits until one of `fds` is ready. Returns the number of descriptors that are ready, or 0 after
+/// `timeout`.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<usize> {
     let timeout = Timespec {
         tv_sec: timeout.as_secs().min(1 << 30) as i64,
@@ -344,7 +349,7 @@ mod tests {
         now: Cell<Instant>,
         cores: usize,
         runnable: usize,
-        /// How long others run when this thread yields.
+        /// The time for which other threads run when this thread yields.
         away: Duration,
         yields: Cell<u32>,
     }
@@ -356,7 +361,7 @@ mod tests {
     impl Simulated {
         fn new(cores: usize, runnable: usize) -> Simulated {
             Simulated {
-                // This is later than the time at which spinners are made.
+                // The simulated time is later than the time at which spinners are made.
                 now: Cell::new(Instant::now() + COMPUTING_MAX),
                 cores,
                 runnable,
@@ -402,7 +407,7 @@ mod tests {
         let machine = Simulated::new(2, 1);
         let mut spinner = Spinner::default();
         let counts: Vec<u32> = (0..2000).map(|_| machine.looks(&mut spinner)).collect();
-        // The first spins have full length. After that, fewer and fewer do.
+        // The first spins have full length. After that, fewer and fewer spins do.
         assert_eq!(counts[..4], [ALL; 4]);
         assert!(counts.iter().all(|looks| [1, ALL].contains(looks)));
         let full = |counts: &[u32]| counts.iter().filter(|looks| **looks == ALL).count();
@@ -474,7 +479,7 @@ mod tests {
         spinner.set_crowded(true);
         let pause = |spinner: &mut Spinner| {
             let busy = machine(COMPUTING_SWITCH * 4);
-            // The pause before has ended.
+            // The previous pause has ended.
             spinner.computing_until = None;
             assert!(!spinner.spin_on(&busy, || busy.yields.get() > 1000));
             spinner.computing_until.unwrap() - busy.now.get()

@@ -1,4 +1,4 @@
-//! Floods of connections that do not authenticate, and clients that connect nevertheless.
+//! Tests that clients can connect during floods of connections that do not authenticate.
 
 mod support;
 
@@ -73,13 +73,13 @@ fn one_client_cannot_hold_all_places_of_a_relay() {
         Store::add(&store, &token).unwrap();
         token
     });
-    // The server admits both as well, by the tokens that they prove behind the relay.
+    // The server, too, admits both clients, by the tokens that they prove to it through the relay.
     let admits = || Arc::new(Store::open(&store).unwrap());
     let listener = Listener::bind(&"tcp:127.0.0.1:0".parse().unwrap(), admits()).unwrap();
     let targets = Targets::from([("gpu".into(), listener.address().clone())]);
     thread::spawn(move || loop {
         let incoming = listener.accept().unwrap();
-        // Each stays until the client ends it.
+        // Each connection stays until the client ends it.
         thread::spawn(move || {
             let connection = incoming.accept(b"hi", &Config::default()).unwrap();
             let (_sender, mut receiver) = connection.split();
@@ -105,7 +105,7 @@ fn one_client_cannot_hold_all_places_of_a_relay() {
     };
     assert!(why.contains("limit of 256 connections"), "{why}");
     enter(&other).unwrap();
-    // A place is free again when its connection has ended.
+    // A place becomes free when its connection has ended.
     drop(held.pop());
     let start = Instant::now();
     while enter(&greedy).is_err() {
@@ -143,7 +143,7 @@ fn a_flood_keeps_nobody_from_a_relay() {
     }
 }
 
-/// The processes of a job do this, and so do machines behind one address.
+/// The processes of a job connect in this way, and so do machines behind one address.
 #[test]
 fn a_thousand_honest_clients_of_one_source_come_in_at_once() {
     const CLIENTS: usize = 1000;

@@ -1,4 +1,4 @@
-//! One writer and many readers.
+//! Tests of broadcasts: one writer and many readers.
 
 mod support;
 
@@ -58,8 +58,9 @@ fn every_reader_gets_every_message() {
                             let message = receiver.recv(Some(TIMEOUT)).unwrap();
                             let message = message.unwrap_or_else(|| panic!("{which} is late"));
                             assert!(message.to_vec() == pattern(i, length(i)), "{which}");
-                            // One reader is slow, and one keeps a message for a while. It has space
-                            // for two buffers, and two messages might hold both.
+                            // One reader is slow, and another reader keeps a message for a while.
+                            // That reader has space for two buffers. Two messages might hold both
+                            // buffers.
                             if at == 1 && i % 200 == 0 {
                                 thread::sleep(Duration::from_millis(5));
                             }
@@ -209,8 +210,8 @@ fn readers_share_one_copy() {
         .filter(|line| line.contains("memfd:mgn-broadcast"))
         .map(|line| line.split_whitespace().collect())
         .collect();
-    // Other tests in this process also have writers. This one is identified by its seventeen
-    // mappings.
+    // Other tests in this process also have writers. The memory of this writer is identified by its
+    // seventeen mappings.
     let mut counts = std::collections::HashMap::new();
     for map in &mine {
         *counts.entry(map[4]).or_insert(0) += 1;

@@ -136,7 +136,7 @@ fn releases_may_come_in_any_order_from_any_thread(kind: &Kind) {
         for number in 0..3000 {
             let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
             held.push_back((number, message));
-            // Two messages fit even if each of them needs a chunk.
+            // Two messages fit, even if each of them needs a whole chunk.
             if held.len() == 3 {
                 let (number, message) = held.remove(number % 3).unwrap();
                 scope.spawn(move || {
@@ -178,8 +178,8 @@ fn threads_reserve_at_once_and_messages_stay_whole(kind: &Kind) {
 
 fn a_sender_waits_for_credit_and_goes_on(kind: &Kind) {
     let mut time = Duration::from_millis(150);
-    // On a busy machine the sender may start only after the receiver has. Then it never waits, so
-    // the next attempt gives it twice the time.
+    // On a busy machine, the sender may start so late that it never waits. So the next attempt
+    // gives it twice the time.
     while !has_waited_for_credit(kind, time) {
         time *= 2;
         assert!(time < TIMEOUT, "the sender has not waited");
@@ -191,7 +191,7 @@ fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
     let (client, server) = kind.join(&small());
     let ((sender, _keep), (_keep_too, mut receiver)) = (client.split(), server.split());
     let done = AtomicBool::new(false);
-    // More than socket buffers and pools hold.
+    // This is more than the socket buffers and pools hold.
     let count = if kind.is_shm() { 50 } else { 4000 };
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! Connecting and being accepted, and the ways in which that fails.
+//! Tests of connecting and accepting, and of the ways in which both fail.
 
 mod support;
 
@@ -158,7 +158,7 @@ fn a_wrong_name_of_a_host_is_called_that() {
     );
 }
 
-/// A socket is forwarded as by ssh: bytes pass, but descriptors do not.
+/// A socket is forwarded in the way of ssh: bytes pass, but descriptors do not.
 #[test]
 fn forwarded_sockets_are_recognised() {
     let folder = Folder::new();
@@ -347,7 +347,7 @@ fn a_socket_file_is_private_and_goes_with_its_server() {
     drop(listener);
     assert!(!path.exists());
 
-    // The socket of a dead server is replaced, and other files are not.
+    // The socket of a dead server is replaced. Other files are not replaced.
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let listener = Listener::bind(&address, None).unwrap();
@@ -450,7 +450,7 @@ fn a_client_that_left_is_noticed() {
     }
 }
 
-/// Whether a client that stays for this long is accepted before it leaves.
+/// Whether a client that stays for the time `stay` is accepted before it leaves.
 fn is_seen_to_leave(stay: Duration) -> bool {
     let (listener, _folder) = UNIX.listen();
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Tests of encryption against an attacker in between that listens, changes data, or poses as the
-//! ends.
+//! Tests of encryption against an attacker between the two ends that reads data, changes data, or
+//! poses as the ends.
 
 mod support;
 
@@ -14,7 +14,7 @@ use mgn_fabric::{connect, Address, Error, Listener, Token, Transport};
 use support::links::{accept, try_connect};
 use support::*;
 
-/// Text that an attacker in between must not see.
+/// Text that an attacker between the two ends must not see.
 const SECRET: &[u8] = b"the treasure lies under the old oak";
 
 /// The host and port of a listener, for a client that does not speak our protocol.
@@ -25,8 +25,8 @@ fn place(listener: &Listener) -> (String, u16) {
     }
 }
 
-/// An attacker in between, and all data that went through it. `change` may alter the data to the
-/// client, and gets the number of bytes before it.
+/// An attacker between the two ends, and all data that went through it. `change` may alter the data
+/// to the client. It also gets the number of bytes that came before the data.
 struct Between {
     address: Address,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -122,7 +122,7 @@ fn talk(kind: &Kind) -> bool {
 
 #[test]
 fn who_listens_in_between_learns_nothing() {
-    // Without encryption, the attacker sees it, which shows that the test works.
+    // Without encryption, the attacker sees the secret. This shows that the test works.
     assert!(talk(&TCP4));
     assert!(!talk(&TLS));
 }
@@ -159,7 +159,7 @@ fn who_listens_between_endpoints_learns_nothing() {
     }
 }
 
-/// The attacker ends the encryption on both sides with its own keys, and passes on the data inside.
+/// The attacker decrypts with its own keys on both sides, and passes on the decrypted data.
 #[test]
 fn who_speaks_for_both_ends_is_noticed() {
     let (listener, _folder) = TLS.listen();
@@ -328,7 +328,7 @@ fn another_token_opens_nothing() {
     );
 }
 
-/// An attacker in between with its own TLS, and without a token.
+/// An attacker between the two ends that has its own TLS keys, and no token.
 mod interceptor {
     use std::io::{ErrorKind, Read, Write};
     use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,6 @@
-//! Endpoints in several real processes. One process is killed, is stopped, loses its network,
-//! forks, runs out of descriptors or memory, or belongs to another user. The other process is this
-//! test program again, running [`child`] in a role.
+//! Tests of endpoints in several real processes. One process is killed, is stopped, loses its
+//! network, forks, runs out of descriptors or memory, or belongs to another user. The other process
+//! is this test program again, which runs [`child`] in a role.
 
 mod support;
 
@@ -21,7 +21,7 @@ const SYNC: SendOptions = SendOptions {
     unordered: false,
 };
 
-/// How long a TCP peer's machine may be silent.
+/// The time for which a TCP peer's machine may be silent.
 const SILENCE: Duration = Duration::from_secs(2);
 
 fn impatient() -> Settings {
@@ -173,7 +173,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         let mut short = vec![0; 100];
         let long_out = vec![(out.as_mut_ptr(), PIECE); TIMES];
         let long_into = vec![(into.as_mut_ptr(), PIECE); TIMES];
-        // SAFETY: all of them end below, before the memory does.
+        // SAFETY: all requests end below, before the memory is freed.
         let mut pending = unsafe {
             let mut pending = vec![
                 endpoint
@@ -215,7 +215,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             for (at, request) in pending.into_iter().enumerate() {
                 match endpoint.wait(request, Some(TIMEOUT)) {
                     Err(Error::Closed(_)) => closed += 1,
-                    // There was still buffer space for it.
+                    // There was still buffer space for this message.
                     Ok(Some(_)) if at >= first.len() => {}
                     end => panic!("{kind:?}: {end:?}"),
                 }
@@ -311,7 +311,7 @@ fn reserved_memory_does_not_grow_and_is_given_back() {
             let wanted = Wanted::new(there, 1);
             let taken = other.take(&wanted, Some(TIMEOUT)).unwrap().unwrap();
             assert_eq!(taken.len(), len);
-            // Both ends have mapped it now.
+            // Both ends have now mapped the message's memory.
             assert!(taken.to_vec().iter().all(|byte| *byte == len as u8));
         };
         (0..500).for_each(turn);
@@ -362,7 +362,7 @@ fn a_stopped_peer_is_not_a_dead_one() {
                     .enumerate()
                     .filter_map(|(tag, bytes)| {
                         let piece = (bytes.as_mut_ptr(), bytes.len());
-                        // SAFETY: all are waited for.
+                        // SAFETY: the test waits for all requests.
                         unsafe {
                             endpoint.isend(link, tag as u64, &[piece], SendOptions::default())
                         }
@@ -377,7 +377,7 @@ fn a_stopped_peer_is_not_a_dead_one() {
                 other.signal(libc::SIGCONT);
                 for (tag, bytes) in sent.iter().enumerate() {
                     let wanted = Wanted::new(link, tag as u64);
-                    // All transports send 60 MB at once, beside other tests.
+                    // All transports send 60 MB at the same time, and other tests run, too.
                     let back = endpoint.take(&wanted, Some(6 * TIMEOUT)).unwrap();
                     let back = back.unwrap_or_else(|| panic!("{kind:?}: {tag} does not come"));
                     assert!(back.to_vec() == *bytes, "{kind:?} {tag}");
@@ -396,7 +396,7 @@ fn a_stopped_peer_is_not_a_dead_one() {
 fn unplugged(endpoint: &Endpoint, link: LinkId) {
     let open = descriptors();
     let mut byte = 0;
-    // SAFETY: it ends below, or the process does.
+    // SAFETY: the request ends below, or the process ends.
     let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(&mut byte, 1)]) };
     ready("");
     if told() == "send" {
@@ -455,7 +455,7 @@ fn unplug(kind: &Kind, address: &Address, sending: &str) {
         let (took, end) = said.split_once(' ').unwrap();
         assert!(end.contains("Closed"), "{kind} {sending}: {said}");
         let took = Duration::from_millis(took.parse().unwrap());
-        // TCP alone would take a quarter of an hour.
+        // Without the endpoint's check, TCP would take a quarter of an hour.
         let most = Duration::from_secs(60);
         assert!(took < most, "{kind} {sending}: {said}");
     }
@@ -538,7 +538,8 @@ fn few_descriptors(kind: &Kind) {
     ready(&format!("worked again after {failed}"));
 }
 
-/// A message whose announced length exceeds all memory, and links for which there is no memory.
+/// Tests a message whose announced length exceeds all memory, and links for which there is no
+/// memory.
 #[test]
 fn running_out_of_memory_is_an_error_and_passes() {
     let _alone = alone();
@@ -559,7 +560,7 @@ fn running_out_of_memory_is_an_error_and_passes() {
             .unwrap();
         let said = thread::scope(|scope| {
             let more = scope.spawn(|| {
-                // Clients without memory get as far as they can.
+                // Accept clients that have no memory, as far as this works.
                 while let Ok(Some(incoming)) = listener.accept_timeout(SILENCE) {
                     let _ = endpoint.accept(incoming);
                 }

@@ -1,5 +1,4 @@
-//! Clients that ask an endpoint for something other than a link, and processes of other users,
-//! which it must refuse.
+//! Tests that an endpoint refuses clients that do not ask for a link, and processes of other users.
 
 mod support;
 
@@ -187,10 +186,10 @@ fn another_user_gets_nowhere_and_stops_nobody() {
             }
             stranger.join().unwrap()
         });
-        // It may not even connect to a socket in the file system.
+        // The process may not even connect to a socket in the file system.
         let is_refused = said.starts_with("Err(Auth(") || said.contains("PermissionDenied");
         assert!(is_refused && said.ends_with("[]"), "{kind:?}: {said}");
-        // While it keeps connecting, permitted clients are accepted.
+        // While the process keeps connecting, permitted clients are accepted.
         let start = Instant::now();
         for _ in 0..10 {
             works(&endpoint, &listener, &kind);

@@ -12,8 +12,8 @@ use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
 
-/// Far more messages than any link can hold. If the receiver only checked twice a second, the test
-/// would take too long.
+/// The number of messages, far more than any link can hold. If the receiver only checked twice a
+/// second, the test would take too long.
 const MANY: usize = 20_000;
 const LEN: usize = 200;
 
@@ -32,7 +32,7 @@ fn each(test: impl Fn(&Kind)) {
     }
 }
 
-/// These include the limits of messages in one slot of shared memory, in two, and in several.
+/// The lengths include the limits of messages in one, two and several slots of shared memory.
 const LENGTHS: [usize; 22] = [
     0,
     1,
@@ -109,7 +109,7 @@ fn receives_may_come_late_and_in_another_order() {
                 let mut sends = Vec::new();
                 for (i, bytes) in sent.iter_mut().enumerate() {
                     let piece = (bytes.as_mut_ptr(), bytes.len());
-                    // SAFETY: all are waited for.
+                    // SAFETY: the test waits for all requests.
                     sends.extend(
                         unsafe { one.isend(here, i as u64, &[piece], SendOptions::default()) }
                             .unwrap(),
@@ -196,7 +196,7 @@ fn a_synchronous_send_ends_when_the_message_is_received() {
         let ((one, here), (other, there)) = pair(kind);
         for len in [5, 5000, 500_000] {
             let mut bytes = pattern(len, 0);
-            // SAFETY: waited for below.
+            // SAFETY: the request is waited for below.
             let send = unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC) }
                 .unwrap()
                 .unwrap();
@@ -232,7 +232,7 @@ fn both_may_send_first_though_neither_receives() {
             let piece = (bytes.as_mut_ptr(), bytes.len());
             let sends: Vec<_> = (0..5)
                 .map(|_| {
-                    // SAFETY: all of them are waited for.
+                    // SAFETY: the test waits for all requests.
                     unsafe { endpoint.isend(link, 1, &[piece], SYNC) }
                         .unwrap()
                         .unwrap()
@@ -265,7 +265,7 @@ fn messages_that_are_not_received_yet_stop_none_that_is() {
         let (long_piece, short_piece) = (pieces(&mut long), pieces(&mut short));
         let mut sends: Vec<_> = (0..200)
             .filter_map(|_| {
-                // SAFETY: all of them are waited for.
+                // SAFETY: the test waits for all requests.
                 unsafe { one.isend(here, 2, &short_piece, SendOptions::default()) }.unwrap()
             })
             .collect();
@@ -291,11 +291,11 @@ fn transfers_go_on_while_the_program_computes() {
         for len in [8, 32 << 10, 20 << 20] {
             let mut bytes = pattern(len, 1);
             let mut time = Duration::from_millis(400);
-            // On a busy machine it may take longer. `test` makes progress itself, so a message that
-            // was tested too early is sent again.
+            // On a busy machine, the message may take longer. `test` itself makes progress, so a
+            // message that was tested too early is sent again.
             loop {
                 let mut into = vec![0; len];
-                // SAFETY: all of them are waited for.
+                // SAFETY: the test waits for all requests.
                 let is_done = unsafe {
                     let receive = other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), len)]);
                     let send = one
@@ -322,7 +322,7 @@ fn more_than_there_is_room_for_goes_on_while_the_program_computes() {
     each(|kind| {
         let ((one, here), (other, there)) = pair(kind);
         let mut into = vec![0; MANY * LEN];
-        // SAFETY: all of them are waited for.
+        // SAFETY: the test waits for all requests.
         let receives: Vec<_> = into
             .chunks_mut(LEN)
             .map(|into| unsafe { other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), LEN)]) })
@@ -360,7 +360,7 @@ fn handlers_are_called_without_anybody_asking() {
         });
         for (i, len) in LENGTHS.into_iter().enumerate() {
             let mut bytes = pattern(len, i);
-            // SAFETY: waited for.
+            // SAFETY: the test waits for the request.
             let send = unsafe {
                 one.isend_active(
                     here,
@@ -411,7 +411,7 @@ fn handlers_are_called_during_waits() {
                 other.wait(request, LONG).unwrap().unwrap();
             }
         });
-        // A message that is missed waits for up to half a second.
+        // If a message is missed, it waits for up to half a second.
         assert!(start.elapsed() < Duration::from_secs(10), "{kind}");
     });
 }
@@ -431,12 +431,13 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
         });
         let mut bytes = pattern(10_000, 0);
         let start = bytes.as_mut_ptr();
-        // Messages in slots, one and several, and in chunks.
+        // The messages lie in one slot, in several slots, and in chunks.
         let len = |i: usize| [10_000, 304, 8, 200, 10_000][i % 5];
         let sends: Vec<_> = (0..2000)
             .filter_map(|i| {
                 let piece = (start, len(i));
-                // SAFETY: all are waited for, or their endpoint ends before the memory does.
+                // SAFETY: the test waits for all requests, or their endpoint ends before the
+                // memory.
                 unsafe { hub.isend(to_lazy, 1, &[piece], SendOptions::default()) }.unwrap()
             })
             .collect();
@@ -474,15 +475,15 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         other
             .send(there, 9, b"left behind", SendOptions::default())
             .unwrap();
-        // Over shared memory, a long message, too, is at the receiver when its send has ended,
-        // although it was not received.
+        // Over shared memory, even a long message has arrived when its send has ended, although it
+        // was not received.
         let long = pattern(100_000, 4);
         if kind.is_shm() {
             other
                 .send(there, 10, &long, SendOptions::default())
                 .unwrap();
         }
-        // SAFETY: all of them end before the memory does.
+        // SAFETY: all requests end before the memory is freed.
         unsafe {
             let send = one
                 .isend(
@@ -535,7 +536,7 @@ fn an_endpoint_sends_to_itself() {
     for len in LENGTHS {
         let mut bytes = pattern(len, 5);
         let mut into = vec![0; len];
-        // SAFETY: both are waited for.
+        // SAFETY: the test waits for both requests.
         unsafe {
             let send = endpoint
                 .isend(own, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
@@ -585,7 +586,7 @@ fn many_send_to_one_and_all_to_all() {
                             .collect();
                         let mut requests = Vec::new();
                         for peer in 0..N {
-                            // SAFETY: all are waited for.
+                            // SAFETY: the test waits for all requests.
                             unsafe {
                                 let piece = (into[peer].as_mut_ptr(), into[peer].len());
                                 requests.push(
@@ -766,7 +767,8 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
     });
 }
 
-/// A handler that panics is called again for the next message, whichever thread runs it.
+/// A handler that panics is called again for the next message. This holds for every thread that may
+/// call it.
 #[test]
 fn a_handler_that_panics_ends_its_message_only() {
     each(|kind| {
@@ -779,10 +781,10 @@ fn a_handler_that_panics_ends_its_message_only() {
         for tag in 0..20 {
             let message = pattern(100 * tag, 1);
             let piece = (message.as_ptr().cast_mut(), message.len());
-            // SAFETY: synchronous, and waited for.
+            // SAFETY: the request is synchronous, and the test waits for it.
             let sent = unsafe { one.isend_active(here, 3, tag as u64, &[piece], SYNC) };
             one.wait(sent.unwrap().unwrap(), LONG).unwrap().unwrap();
-            // Every other time, the program's own thread makes progress.
+            // For half of the messages, the program's own thread makes progress.
             if tag % 4 < 2 {
                 let _ = other.peek(&Wanted::any(), Some(Duration::from_millis(1)));
             }
@@ -828,7 +830,7 @@ fn reserved_messages_and_others_keep_their_order() {
 fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
     each(|transport| {
         let ((one, here), (other, there)) = pair(transport);
-        // Reserve more than the shared memory for it. Most of it is never sent.
+        // Reserve more memory than the link shares. Most of it is never sent.
         let mut rooms: Vec<_> = (0..30)
             .map(|_| one.reserve(here, 5 << 20).unwrap())
             .collect();
@@ -929,8 +931,8 @@ fn when_every_peer_has_gone_nobody_is_waited_for() {
     });
 }
 
-/// Returns false if the thread that calls `take` started too late, after all peers had gone: it
-/// then waits for new peers. It has until `soon` has passed to start.
+/// Returns false if the thread that calls `take` started only after all peers had gone. The call
+/// then waits for new peers. The thread has the time `soon` to start.
 fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
     let (listener, _folder) = kind.listen();
     let [hub, first, second] = [(); 3].map(|()| Endpoint::new().unwrap());
@@ -941,7 +943,7 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
         (links.join().unwrap(), here)
     });
     let mut into = [0; 8];
-    // SAFETY: waited for.
+    // SAFETY: the test waits for the request.
     let pending = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
     let (begins, begun) = channel();
     let in_time = thread::scope(|scope| {
@@ -983,8 +985,7 @@ fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
         .send(first.own(), 1, b"to self", SendOptions::default())
         .unwrap();
     first.recv(Wanted::any(), &mut into).unwrap();
-    // An endpoint that has accepted peers may get more, so it waits.
-    // SAFETY: waited for.
+    // An endpoint that has accepted peers may get more peers, so it waits. SAFETY: waited for.
     let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
     let third = Endpoint::new().unwrap();
     thread::scope(|scope| {

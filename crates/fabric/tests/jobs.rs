@@ -1,4 +1,4 @@
-//! Jobs of real processes. The processes are this test program again, running [`child`].
+//! Tests of jobs of real processes. Each process is this test program again, which runs [`child`].
 
 mod support;
 
@@ -22,9 +22,8 @@ const TASK: &str = "MGN_TEST_TASK";
 const VICTIMS: &str = "MGN_TEST_VICTIMS";
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Lets `wait` time out until its error contains `cause`. On a busy machine a short wait ends
-/// before the other side has answered at all; so each attempt waits twice as long as the one
-/// before.
+/// Lets `wait` time out until its error contains `cause`. On a busy machine, a short wait may end
+/// before the other side has answered. So each attempt waits twice as long as the previous attempt.
 fn retry_until_told(cause: &str, wait: impl Fn(Duration) -> Error) {
     let mut time = Duration::from_millis(50);
     loop {
@@ -56,7 +55,7 @@ fn child() {
         let start = Instant::now();
         let error = member.open(1, Duration::from_millis(700)).unwrap_err();
         assert!(matches!(error, Error::TimedOut(_)), "{error}");
-        // It waits until its timeout, and not for ever.
+        // The call waits until its timeout, and not for ever.
         assert!(start.elapsed() >= Duration::from_millis(650));
         assert!(start.elapsed() < TIMEOUT);
         println!("{error}");
@@ -102,8 +101,8 @@ fn unplugged(member: &Member) {
     println!("took {}", start.elapsed().as_millis());
 }
 
-/// Sends to all others and receives from them, until the victims have died. Each link to a victim
-/// ends with an error that says so, in both directions.
+/// Sends to all other processes and receives from them, until the victims have died. Each link to a
+/// victim ends with an error that reports the end, in both directions.
 fn mortal(member: &Member) {
     let victims = std::env::var(VICTIMS).unwrap();
     let is_to_die = |rank: u32| victims.contains(&rank.to_string());
@@ -199,7 +198,7 @@ fn all_to_all(member: &Member, links: &[LinkId]) {
     }
 }
 
-/// Each rank in turn writes to all others, which join before or after the broadcast is open.
+/// Each rank in turn writes to all other ranks. They join before or after the broadcast is open.
 fn broadcasts(member: &Member, links: &[LinkId]) {
     let others = member.size() - 1;
     for root in 0..member.size() {
@@ -238,7 +237,7 @@ fn broadcasts(member: &Member, links: &[LinkId]) {
     }
 }
 
-/// A name that no other job has, and a private folder of the same name.
+/// A name that no other job has, and a private folder with the same name.
 struct Names(String);
 
 impl Names {
@@ -306,7 +305,7 @@ fn start_by(
     command.envs(settings.iter().copied()).spawn().unwrap()
 }
 
-/// Waits until a process prints this.
+/// Waits until a process prints `what`.
 fn said_so(child: &mut Child, what: &str) {
     let mut said = String::new();
     while !said.contains(what) {
@@ -376,7 +375,7 @@ fn one_that_never_comes() {
     assert!(text.contains(&wanted), "{text}");
 }
 
-/// Two names of one machine are two hosts: their processes use TCP.
+/// Two names of one machine count as two hosts: their processes use TCP.
 #[test]
 fn several_hosts() {
     let names = Names::new();
@@ -450,7 +449,7 @@ fn hosts_with_several_interfaces() {
     }
 }
 
-/// The user of a job chooses after what time a silent host counts as lost.
+/// The user of a job chooses the time after which a silent host counts as lost.
 #[test]
 fn hosts_that_fall_silent() {
     if !networks::are_there() {
@@ -479,14 +478,15 @@ fn hosts_that_fall_silent() {
     for child in children {
         let text = finish(child);
         let took = text.split_once("took ").unwrap().1.lines().next().unwrap();
-        // After the silence that was set, and not after TCP's own quarter of an hour.
+        // The link ends after the configured time of silence, and not after TCP's own limit of a
+        // quarter of an hour.
         let took = Duration::from_millis(took.parse().unwrap());
         assert!(took >= Duration::from_secs(2) && took < TIMEOUT, "{took:?}");
     }
 }
 
-/// If any of a job's processes are killed while messages are in flight, the others notice soon, and
-/// the next job of the same name can begin at once.
+/// If any processes of a job are killed while messages are in flight, the other processes notice
+/// soon. The next job with the same name can begin at once.
 #[test]
 fn any_of_a_job_may_be_killed() {
     let names = Names::new();
@@ -532,8 +532,8 @@ fn two_jobs_of_one_name() {
     assert!(matches!(error, Error::InUse(_)), "{error}");
 }
 
-/// Takes the names of two ranks, and some names with endings like theirs. At one of them it accepts
-/// no connections.
+/// Takes the names of two ranks, and some names with similar endings. Accepts no connections at one
+/// of these names.
 fn squat(job: &Address) {
     let Address::Abstract(job) = job else {
         panic!("not the first name of a rank")
@@ -556,8 +556,8 @@ fn squat(job: &Address) {
     drop(taken);
 }
 
-/// Another user takes the first names of ranks. It gets no data and stops no process, also if it
-/// comes and goes.
+/// Another user takes the first names of ranks. That user gets no data and cannot stop a process,
+/// even if it takes and releases names repeatedly.
 #[test]
 fn names_that_another_user_has_taken() {
     let uid = mgn_sys::peer::own_uid();
@@ -619,7 +619,7 @@ fn names_that_another_user_has_taken() {
     exchange(&join(0).unwrap(), &join(1).unwrap());
 }
 
-/// After a process has gone, `open` waits for it again, and finds it when it has come back.
+/// After a process has ended, `open` waits for it again, and connects to it when it has come back.
 #[test]
 fn links_that_were_closed_are_opened_again() {
     let name = format!("again-{}", std::process::id());
@@ -678,8 +678,8 @@ fn links_that_were_closed_are_opened_again() {
         .unwrap();
 }
 
-/// Readers can join at any time, also while the writer waits for one that lags. Readers of other
-/// jobs are refused.
+/// Readers can join at any time, also while the writer waits for a reader that lags. Readers of
+/// other jobs are refused.
 #[test]
 fn readers_of_a_broadcast_come_at_any_time() {
     let name = format!("broadcast-{}", std::process::id());
@@ -845,8 +845,8 @@ fn under_open_mpi() {
     }
 }
 
-/// Messages over TCP arrive although their sender leaves, even if it has not read everything that
-/// was sent to it.
+/// Messages over TCP arrive although their sender leaves, even if the sender has not read all data
+/// that was sent to it.
 #[test]
 fn what_was_sent_before_leaving_arrives() {
     let name = format!("leaving-{}", std::process::id());
@@ -886,8 +886,8 @@ fn what_was_sent_before_leaving_arrives() {
     }
 }
 
-/// A receive from any link waits for processes that have not connected yet, however many have come
-/// and gone, but not longer.
+/// A receive from any link waits for processes that have not connected yet, even if many other
+/// processes have come and gone. It ends when no more processes can connect.
 #[test]
 fn those_still_to_come_are_waited_for() {
     let name = format!("late-{}", std::process::id());
@@ -914,7 +914,7 @@ fn those_still_to_come_are_waited_for() {
     };
     let mut into = [0];
     let mut post = || {
-        // SAFETY: `into` is there until the receive has ended.
+        // SAFETY: `into` lives until the receive has ended.
         unsafe {
             one.endpoint()
                 .irecv(Wanted::any(), &[(into.as_mut_ptr(), 1)])
@@ -924,7 +924,7 @@ fn those_still_to_come_are_waited_for() {
     thread::scope(|scope| {
         let callers = scope.spawn(|| {
             for rank in 1..4 {
-                // The end of the previous process is known before this one connects.
+                // This process connects only after the end of the previous process is known.
                 call(rank);
                 thread::sleep(Duration::from_millis(100));
             }
@@ -941,8 +941,8 @@ fn those_still_to_come_are_waited_for() {
     });
 }
 
-/// A process's end may be noticed first by sending to it. Messages that it had sent are still
-/// received.
+/// A failed send may be the first sign that a process has ended. Messages that the process sent
+/// before are still received.
 #[test]
 fn what_was_sent_outlives_a_failed_send() {
     for round in 0..50 {

@@ -1,4 +1,4 @@
-//! Multicast: one writer sends to several servers.
+//! Tests of multicast: one writer sends to several servers.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::*;
 
 const MAX: usize = 8192;
 
-/// The client's connection to a server. It ends when this is dropped.
+/// The client's connection to a server. Dropping this value ends the connection.
 struct Reached {
     sender: Sender,
     member: Option<Member>,
@@ -103,7 +103,7 @@ fn every_server_gets_every_message() {
                 for i in 0..2000 {
                     let message = receiver.recv(Some(TIMEOUT)).unwrap().unwrap();
                     assert!(message.to_vec() == pattern(i, length(i)), "{at} {i}");
-                    // One server is slow, and one keeps some messages for a while.
+                    // One server is slow, and another server keeps some messages for a while.
                     if at == 1 && i % 200 == 0 {
                         thread::sleep(Duration::from_millis(5));
                     }
@@ -192,7 +192,7 @@ fn servers_that_sleep_are_woken_for_several_messages() {
         }
         !early
     };
-    // The receiver may also wake by itself, so try several times.
+    // The receiver may also wake for another reason, so try several times.
     assert!((0..20).any(|_| sleeps_until_the_fourth()));
     send_and_go_on(multicast, &[&one], b"", false);
     server.join().unwrap();
@@ -291,8 +291,8 @@ fn servers_share_one_copy() {
         .filter(|line| line.contains("memfd:mgn-multicast"))
         .map(|line| line.split_whitespace().collect())
         .collect();
-    // Other tests in this process also have writers. This one is identified by its seventeen
-    // mappings.
+    // Other tests in this process also have writers. The memory of this writer is identified by its
+    // seventeen mappings.
     let same = |inode: &str| mine.iter().filter(|map| map[4] == inode).count();
     let of_ours = mine.iter().filter(|map| same(map[4]) == 17);
     let writable = of_ours.filter(|map| map[1].contains('w'));

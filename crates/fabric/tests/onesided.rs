@@ -1,4 +1,4 @@
-//! One-sided access: writing to and reading from memory that a peer offers.
+//! Tests of one-sided access: writing to and reading from memory that a peer offers.
 
 mod support;
 
@@ -11,7 +11,7 @@ use mgn_fabric::endpoint::{Endpoint, Key, LinkId, SendOptions, Settings, Wanted}
 use mgn_fabric::Error;
 use support::links::*;
 
-/// With and without single copies.
+/// Runs a test with and without single copies.
 fn each(test: impl Fn(&Kind, Settings)) {
     for kind in ALL {
         test(&kind, Settings::default());
@@ -26,7 +26,7 @@ fn each(test: impl Fn(&Kind, Settings)) {
 
 fn put(endpoint: &Endpoint, to: LinkId, key: &Key, at: u64, bytes: &[u8]) -> Result<(), Error> {
     let piece = (bytes.as_ptr().cast_mut(), bytes.len());
-    // SAFETY: waited for.
+    // SAFETY: the test waits for the request.
     let request = unsafe { endpoint.iput(to, key, at, &[piece]) }?;
     let status = endpoint.wait(request, LONG)?.expect("in time");
     assert_eq!((status.link, status.len), (to, bytes.len()));
@@ -35,7 +35,7 @@ fn put(endpoint: &Endpoint, to: LinkId, key: &Key, at: u64, bytes: &[u8]) -> Res
 
 fn get(endpoint: &Endpoint, to: LinkId, key: &Key, at: u64, len: usize) -> Result<Vec<u8>, Error> {
     let mut into = vec![0; len];
-    // SAFETY: waited for.
+    // SAFETY: the test waits for the request.
     let request = unsafe { endpoint.iget(to, key, at, &[(into.as_mut_ptr(), len)]) }?;
     let status = endpoint.wait(request, LONG)?.expect("in time");
     assert_eq!((status.link, status.len), (to, len));
@@ -85,7 +85,7 @@ fn pieces_are_gathered_and_scattered() {
             let mut whole = pattern(len, 5);
             let (mut x, mut y) = (vec![0; len / 3], vec![0; len - len / 3]);
             let (a, b) = whole.split_at_mut(len / 2);
-            // SAFETY: both are waited for.
+            // SAFETY: the test waits for both requests.
             unsafe {
                 let pieces = [(a.as_mut_ptr(), a.len()), (b.as_mut_ptr(), b.len())];
                 let request = one.iput(here, &offered.key(), 0, &pieces).unwrap();
@@ -146,7 +146,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
         let both_done = Barrier::new(2);
         let run = |endpoint: &Endpoint, link: LinkId, seed: usize| {
             let mut memory = vec![0u8; 2_000_000];
-            // SAFETY: the offer ends in here.
+            // SAFETY: the offer ends in this block.
             let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), memory.len())) };
             endpoint
                 .send(link, 1, &offered.key().0, SendOptions::default())
@@ -157,7 +157,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
             let mut out: Vec<_> = (0..1000).map(|i| pattern(length(i), i + seed)).collect();
             let mut long = pattern(500_000, seed);
             let (mut puts, mut sends) = (Vec::new(), Vec::new());
-            // SAFETY: all of them are waited for.
+            // SAFETY: the test waits for all requests.
             unsafe {
                 let pieces = [(long.as_mut_ptr(), long.len())];
                 puts.push(endpoint.iput(link, &key, 1_500_000, &pieces).unwrap());
@@ -169,7 +169,8 @@ fn many_are_under_way_both_ways_and_messages_too() {
                             .unwrap(),
                     );
                     if i % 100 == 0 {
-                        // Send more than may wait at the receiver, which receives none of them yet.
+                        // Send more messages than may wait at the receiver, which receives none of
+                        // them yet.
                         for _ in 0..40 {
                             sends.extend(
                                 endpoint
@@ -193,7 +194,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
             let gets: Vec<_> = backs
                 .iter_mut()
                 .enumerate()
-                // SAFETY: all of them are waited for.
+                // SAFETY: the test waits for all requests.
                 .map(|(i, back)| unsafe {
                     let piece = (back.as_mut_ptr(), back.len());
                     endpoint

@@ -1,4 +1,4 @@
-//! Messages whose memory consists of several pieces, or is too short for them.
+//! Tests of messages whose memory consists of several pieces, or is too short for the message.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn pieces_are_gathered_and_scattered() {
             let (mut a, mut b, mut c) = (whole[..3].to_vec(), Vec::new(), whole[3..].to_vec());
             let (mut x, mut y) = (vec![0; len / 2], vec![0; len - len / 2]);
             let piece = |part: &mut Vec<u8>| (part.as_mut_ptr(), part.len());
-            // SAFETY: all of it is waited for here.
+            // SAFETY: all requests are waited for here.
             unsafe {
                 let receive = other.irecv(Wanted::new(there, 1), &[piece(&mut x), piece(&mut y)]);
                 let send = one.isend(
@@ -34,7 +34,8 @@ fn pieces_are_gathered_and_scattered() {
     }
 }
 
-/// A message of more than 4 GiB, which consists of the same piece of memory many times over.
+/// Sends a message of more than 4 GiB, which consists of many references to the same piece of
+/// memory.
 #[test]
 fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
     for kind in ALL {
@@ -45,7 +46,7 @@ fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
         {
             let whole = pattern(len, cut);
             for room in [0, 10, 24, 30, 80, len - 1, len] {
-                // In one piece, and in three.
+                // The memory is in one piece, and in three pieces.
                 for pieces in [
                     vec![(0, room)],
                     vec![(0, cut.min(room)), (400, room - cut.min(room)), (800, 7)],
@@ -57,7 +58,7 @@ fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
                         // SAFETY: inside the vector.
                         .map(|(at, len)| (unsafe { start.add(*at) }, *len))
                         .collect();
-                    // SAFETY: waited for here.
+                    // SAFETY: the test waits for the request here.
                     let receive = unsafe { other.irecv(Wanted::new(there, 1), &places) };
                     one.send(here, 1, &whole, SendOptions::default()).unwrap();
                     let fits = pieces.iter().map(|(_, len)| len).sum::<usize>() >= len;

@@ -1,5 +1,5 @@
-//! Two real processes. One is killed, is stopped, or misbehaves. The other process is this
-//! test program again, running [`child`] in a role.
+//! Tests of two real processes. One is killed, is stopped, or misbehaves. The other process is this
+//! test program again, which runs [`child`] in a role.
 
 mod support;
 
@@ -203,10 +203,10 @@ fn a_stopped_server_is_not_a_dead_one() {
                     for number in 0..2000 {
                         sender.send(&[number as u8; 8192]).unwrap();
                     }
-                    // Kept until all answers have arrived.
+                    // Keep the connection until all answers have arrived.
                     thread::sleep(Duration::from_millis(500));
                 });
-                // Three times the time after which a dead machine is detected.
+                // The timeout is three times the time after which a dead machine is detected.
                 assert!(receiver
                     .recv(Some(Duration::from_secs(3)))
                     .unwrap()
@@ -289,7 +289,7 @@ fn another_user_is_turned_away() {
         );
     });
 
-    // And in the other direction: a client does not trust a server of the user nobody.
+    // In the other direction, a client does not trust a server of the user nobody.
     let address: Address = format!("unix:@mgn-{}-trap", std::process::id())
         .parse()
         .unwrap();

@@ -53,7 +53,7 @@ fn takes_everything(endpoint: &Endpoint, link: LinkId) {
     }
     let (mut one, mut other) = (pattern(1000, 50), pattern(70_000, 51));
     let pieces = [(one.as_mut_ptr(), 1000), (other.as_mut_ptr(), 70_000)];
-    // SAFETY: the test waits for those that have not ended yet.
+    // SAFETY: the test waits for the sends that have not ended yet.
     let sends = unsafe {
         [
             endpoint.isend(link, 100, &pieces, SYNC).unwrap(),
@@ -93,7 +93,7 @@ fn nowhere_takes_everything() {
     takes_everything(&endpoint, link);
 }
 
-/// A recording of what [`takes_everything`] sends.
+/// A recording of the messages that [`takes_everything`] sends.
 fn recording(folder: &Folder) -> std::path::PathBuf {
     let path = folder.path().join("recording");
     let endpoint = Endpoint::new().unwrap();
@@ -151,7 +151,7 @@ fn it_is_received_in_any_order_and_answered() {
             .iter()
             .map(|tag| {
                 let place = (into[*tag].as_mut_ptr(), into[*tag].len());
-                // SAFETY: waited for.
+                // SAFETY: the test waits for the request.
                 unsafe { endpoint.irecv(Wanted::new(link, *tag as u64), &[place]) }
             })
             .collect();
@@ -212,7 +212,7 @@ fn what_is_no_recording_of_a_link_is_refused() {
     assert!(Player::open(&path).is_ok());
     let missing = endpoint.play(&folder.path().join("missing")).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }), "{missing}");
-    // A full disk ends the link, and everything on it, with one error.
+    // A full disk ends the link and all its operations with the same error.
     let full = Transport::File("/dev/full".into());
     let refused = endpoint.connect(&nowhere, &full, None, b"", TIMEOUT);
     assert!(refused.unwrap_err().to_string().contains("/dev/full"));

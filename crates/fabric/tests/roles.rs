@@ -30,7 +30,7 @@ impl Host {
         self.folder.path().join("tokens")
     }
 
-    /// A token as `mgn token new` makes it.
+    /// A token like those that `mgn token new` makes.
     fn token(&self, name: &str, role: Role) -> Token {
         let token = Token::new(name, role).unwrap();
         let token = token.with_servers(vec![self.key.public()]);
@@ -49,7 +49,8 @@ impl Host {
 
 const ADDRESSES: [&str; 2] = ["tls:127.0.0.1:0", "tcp:127.0.0.1:0"];
 
-/// The results of a client, and of `serve` on the server, which is `None` if no client is accepted.
+/// The result of a client, and the result of `serve` on the server. The second result is `None` if
+/// no client is accepted.
 fn meet<T: Send>(
     listener: &Listener,
     token: &Token,

@@ -89,7 +89,7 @@ fn each_end_keeps_to_what_the_other_permits() {
         let mut byte = 7u8;
         let sends: Vec<_> = (0..40)
             .map(|_| {
-                // SAFETY: waited for below.
+                // SAFETY: the request is waited for below.
                 unsafe { one.isend(here, 1, &[(&raw mut byte, 1)], SendOptions::default()) }
                     .unwrap()
             })
@@ -106,10 +106,11 @@ fn each_end_keeps_to_what_the_other_permits() {
         for send in sends.into_iter().flatten() {
             one.wait(send, LONG).unwrap().unwrap();
         }
-        // Longer than the receiver accepts as eager, but shorter than the sender's own limit.
+        // One message is longer than the receiver accepts as eager, but both are shorter than the
+        // sender's own limit.
         for (len, ends) in [(4096, true), (20_000, false)] {
             let mut bytes = pattern(len, 1);
-            // SAFETY: waited for below.
+            // SAFETY: the request is waited for below.
             let send = unsafe {
                 one.isend(
                     here,

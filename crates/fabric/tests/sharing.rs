@@ -1,5 +1,5 @@
-//! Many links share one receiver fairly, and use no processor time while they are idle. The exact
-//! shares depend on the machine and its other load, and are measured by `mgn bench crowd`.
+//! Tests that many links share one receiver fairly, and use no processor time while they are idle.
+//! The exact shares depend on the machine and its other load. `mgn bench crowd` measures them.
 
 mod support;
 
@@ -15,13 +15,13 @@ use support::Folder;
 /// The tests measure processor time, so only one may run at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// An endpoint, and others that each have a link to it.
+/// An endpoint (the center), and other endpoints that each have a link to it.
 fn star(kind: &Kind, count: usize) -> (Endpoint, Vec<(Endpoint, LinkId)>, Folder) {
     let (center, others, _, folder) = star_with(kind, count, Settings::default());
     (center, others, folder)
 }
 
-/// The same with these settings in the center, and the center's links.
+/// Does the same as `star`, with these settings in the center. Also returns the center's links.
 fn star_with(
     kind: &Kind,
     count: usize,
@@ -46,7 +46,7 @@ fn star_with(
     (center, others, links, folder)
 }
 
-/// Processor time of this process, in seconds.
+/// The processor time that this process has used, in seconds.
 fn used() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
@@ -55,8 +55,9 @@ fn used() -> f64 {
 /// Far longer than any of the tests takes, so that only a test that hangs fails.
 const FOR_EVER: Duration = Duration::from_secs(120);
 
-/// A program that never waits, but takes messages that have arrived and polls for others, still
-/// tells each sender that there is room again. There are more links than are polled all the time.
+/// A program never waits: it takes messages that have arrived, and polls for others. Each sender is
+/// still told that there is space again. There are more links than hot links, which are polled all
+/// the time.
 #[test]
 fn senders_get_room_from_a_program_that_only_polls() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,7 +156,7 @@ fn no_link_starves_for_others() {
     }
 }
 
-/// There are more links than hot ones, and their senders fill them all.
+/// There are more links than can be hot, and their senders fill all of them.
 #[test]
 fn links_that_are_not_looked_at_first_go_on_too() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,8 +184,8 @@ fn links_that_are_not_looked_at_first_go_on_too() {
     }
 }
 
-/// Receives messages until every link has delivered several while all had messages, and then closes
-/// all links. A message's tag is the number of its link.
+/// Receives until every link has delivered several messages while all links had messages, and then
+/// closes all links. A message's tag is the number of its link.
 fn hear_all(center: Endpoint, links: usize, what: &str) {
     const TIMES: usize = 50;
     let start = Instant::now();

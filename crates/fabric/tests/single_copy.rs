@@ -1,5 +1,5 @@
-//! Messages that are read directly from their sender's memory, and the fallback if that is
-//! forbidden.
+//! Tests of messages that are read directly from their sender's memory, and of the fallback if the
+//! system forbids that.
 
 mod support;
 
@@ -92,8 +92,8 @@ fn links_through_shared_memory_try_both_ways() {
     assert_eq!(one.single_copies(here), 0, "nothing was sent to it");
 }
 
-/// Sends whole messages, messages in two pieces and messages whose end is waited for, and receives
-/// those of the other end, some into memory that is too short.
+/// Sends messages in one piece, messages in two pieces, and synchronous messages. Receives the
+/// messages of the other end, some of them into memory that is too short.
 fn send_and_receive(endpoint: &Endpoint, link: LinkId, count: usize, seed: usize) {
     const WINDOW: usize = 16;
     let len = |i: usize| 40_000 + i * 7919 % 60_000;
@@ -104,7 +104,7 @@ fn send_and_receive(endpoint: &Endpoint, link: LinkId, count: usize, seed: usize
             .clone()
             .map(|i| vec![0; if i % 13 == 5 { 30_000 } else { len(i) }])
             .collect();
-        // SAFETY: all are waited for before their memory goes.
+        // SAFETY: the test waits for all requests before it frees their memory.
         let receives: Vec<_> = into
             .iter_mut()
             .map(|into| unsafe {
@@ -190,7 +190,7 @@ fn pieces_are_sent_and_may_be_read_into() {
             let (a, b) = whole.split_at_mut(cut);
             let mut pieces = vec![(a.as_mut_ptr(), a.len())];
             pieces.extend((!b.is_empty()).then_some((b.as_mut_ptr(), b.len())));
-            // SAFETY: both are waited for.
+            // SAFETY: the test waits for both requests.
             unsafe {
                 let into = [(x.as_mut_ptr(), x.len()), (y.as_mut_ptr(), y.len())];
                 let receive = other.irecv(Wanted::new(there, 1), &into);
@@ -237,8 +237,9 @@ fn it_goes_on_while_the_program_computes() {
         let mut copies = 0;
         for late in [false, true] {
             let mut time = Duration::from_millis(500);
-            // On a busy machine it may take longer. `test` makes progress itself, so a message that
-            // is not there yet proves nothing: the next attempt gives it twice the time.
+            // On a busy machine, the message may take longer. `test` itself makes progress, so a
+            // message that has not arrived is not an error yet. The next attempt gives it twice the
+            // time.
             while !goes_on((&one, here), (&other, there), late, time) {
                 (copies, time) = (copies + 1, 2 * time);
                 assert!(time < TIMEOUT, "{kind} {late}");
@@ -258,7 +259,7 @@ fn goes_on(
 ) -> bool {
     let mut bytes = pattern(30 << 20, 1);
     let mut into = vec![0; bytes.len()];
-    // SAFETY: both are waited for.
+    // SAFETY: the test waits for both requests.
     let is_done = unsafe {
         let into = [(into.as_mut_ptr(), into.len())];
         let receive = |_| other.irecv(Wanted::new(there, 1), &into);
@@ -305,13 +306,13 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
     }
 }
 
-/// Not a test, but the code of two unprivileged processes. The sender permits access to its memory,
-/// or does not.
+/// Not a test, but the code of two unprivileged processes. The sender permits or forbids access to
+/// its memory.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };
-    // SAFETY: plain system calls. A process that has changed its user is not dumpable until it sets
-    // that.
+    // SAFETY: these are plain system calls. A process that has changed its user is not dumpable
+    // until it sets this flag.
     unsafe {
         if libc::geteuid() == 0 {
             assert_eq!(libc::setuid(65534), 0);

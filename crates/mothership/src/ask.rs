@@ -20,7 +20,7 @@ use crate::protocol::{
 };
 use crate::Error;
 
-/// Between attempts to find a mothership that has gone.
+/// The time between attempts to reconnect to a mothership.
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The servers that draw for a program. The mothership considers the program running until this is
@@ -28,13 +28,13 @@ pub(crate) const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Match {
     pub wall: Wall,
-    /// One for each of the wall's tiles.
+    /// One server for each tile of the wall.
     pub tiles: Vec<TileServer>,
     /// Stream processing units that the wall's configuration puts into the program's own process.
     pub client_chain: Vec<String>,
     shared: Arc<Shared>,
-    /// The servers that replace lost ones, and the numbers of their tiles. `None` if a [`Failover`]
-    /// follows them.
+    /// Receives the servers that replace lost ones, with the numbers of their tiles. `None` after a
+    /// [`Failover`] has taken it.
     successors: Option<mpsc::Receiver<(usize, TileServer)>>,
 }
 
@@ -44,9 +44,9 @@ pub struct TileServer {
     pub server: String,
     pub address: Address,
     pub transport: Transport,
-    /// The token to prove, if the server requires one.
+    /// The file with the token with which a client authenticates, if the server requires one.
     pub token_file: Option<PathBuf>,
-    /// The key that it shows, if it encrypts.
+    /// The server's public key, if the connection is encrypted.
     pub key: Option<PublicKey>,
 }
 
@@ -58,23 +58,23 @@ struct Shared {
     reports: TileReports,
 }
 
-/// What the processes of a program say of its tiles.
+/// The reports of a program's processes about its tiles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileReports(Arc<Mutex<Reported>>);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reported {
-    /// Those without a renderer, a bit each.
+    /// The tiles without a renderer: bit N stands for tile N.
     pub tiles: u64,
-    /// How often programs have said that the server at an address cannot draw one of these tiles.
-    /// It is repeated while they are lost, because the mothership forgets it when the server
-    /// registers again.
+    /// How often programs have reported that the server at an address cannot draw one of these
+    /// tiles. Programs repeat the report while the tile has no renderer, because the mothership
+    /// forgets the report when the server registers again.
     pub unfit: BTreeMap<(usize, String), u32>,
-    /// The displays of genlocked tiles.
+    /// The phases of the displays of genlocked tiles, by tile number.
     pub phases: BTreeMap<u32, DisplayPhase>,
 }
 
-/// How many tiles and servers that cannot draw them are noted.
+/// The largest number of stored pairs of a tile and a server that cannot draw it.
 const UNFIT_MAX: usize = 256;
 
 impl TileReports {
@@ -90,7 +90,7 @@ impl TileReports {
         self.lock().phases = phases;
     }
 
-    /// The server at an address cannot draw a tile.
+    /// Stores that the server at this address cannot draw a tile.
     pub fn add_unfit(&self, tile: usize, address: String) {
         let unfit = &mut self.lock().unfit;
         let key = (tile, address);
@@ -128,7 +128,7 @@ impl TileServer {
     }
 }
 
-/// The file of a token that lies beside that of the mothership's.
+/// The path of a token file in the folder of the mothership's token file.
 fn beside(file: &Path, name: &str) -> Result<PathBuf, Error> {
     if !is_name(name) {
         return Err(Error::Refused(
@@ -140,7 +140,7 @@ fn beside(file: &Path, name: &str) -> Result<PathBuf, Error> {
 }
 
 impl Request {
-    /// A request of this process for a program.
+    /// A request that this process makes for a program.
     pub fn new(wanted: Wanted, program: &str) -> Request {
         Request {
             wanted,
@@ -155,13 +155,13 @@ impl Request {
 }
 
 /// Asks the mothership at `address`, and waits for up to `patience` until servers are available.
-/// `on_wait` is called with what the wait is for, whenever that changes. `token_file` is for the
-/// mothership and for the servers, except those with a token of their own, whose file lies in the
-/// same folder.
+/// `on_wait` is called with the reason for the wait, whenever the reason changes. `token_file`
+/// holds the token for the mothership and for the servers. If a server has its own token, the file
+/// with this token is in the same folder.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for a request that no server can
-/// fulfil, with what is missing; [`Error::Patience`].
+/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::NoAnswer`]; [`Error::Patience`];
+/// [`Error::Refused`] for a request that no server can fulfil, which says what is missing.
 pub fn ask(
     address: &Address,
     token_file: Option<&Path>,
@@ -169,7 +169,7 @@ pub fn ask(
     patience: Duration,
     mut on_wait: impl FnMut(&str),
 ) -> Result<Match, Error> {
-    // Programs may change to another folder.
+    // A program may change its working directory, so the path must be absolute.
     let token_file = token_file.map(std::path::absolute).transpose();
     let token_file = token_file.map_err(Error::io("cannot find the token's folder"))?;
     let token_file = token_file.as_deref();
@@ -179,7 +179,7 @@ pub fn ask(
     let start = Instant::now();
     let mut waits_for: Option<String> = None;
     let matched = loop {
-        // The first answer comes at once, from a mothership that does.
+        // A working mothership sends its first answer at once.
         let limit = match waits_for {
             Some(_) => patience,
             None => ANSWER_TIME,
@@ -233,17 +233,17 @@ pub fn ask(
 }
 
 impl Match {
-    /// Says what the program has drawn and sent so far.
+    /// Reports the numbers of frames and bytes that the program has drawn and sent so far.
     pub fn report(&self, frames: u64, bytes: u64) {
         self.shared.frames.store(frames, Ordering::Relaxed);
         self.shared.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Lets the programs of the run in `run_dir` say which of their renderers are lost, and tells
-    /// them of the servers that the mothership finds instead. To be called before they start.
+    /// Lets the programs of the run in `run_dir` report lost renderers, and tells them the
+    /// replacement servers that the mothership finds. Call this before the programs start.
     ///
     /// # Errors
-    /// Where programs cannot connect.
+    /// An error if programs cannot connect in `run_dir`.
     pub fn failover(&mut self, run_dir: &Path) -> Result<Option<Failover>, Error> {
         let successors = self.successors.take();
         let listen =
@@ -258,7 +258,8 @@ impl Drop for Match {
     }
 }
 
-/// Keeps the mothership informed, also one that comes after it.
+/// Keeps the mothership informed about the program. After the mothership has ended, this informs
+/// the next one.
 struct Member {
     address: Address,
     token: Option<Token>,
@@ -287,7 +288,7 @@ impl Member {
         }
     }
 
-    /// Until the connection ends, or the program.
+    /// Exchanges messages with the mothership until the connection or the program ends.
     fn attend(&mut self, mut link: Link) -> Result<(), Error> {
         const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
@@ -330,7 +331,8 @@ impl Member {
         Ok(())
     }
 
-    /// A tile is to have another server, also for a mothership that comes after this one.
+    /// Assigns another server to a tile. The request to the next mothership contains this server
+    /// too.
     fn follow(&mut self, tile: usize, end: End) -> Result<(), Error> {
         let server = TileServer::new(&end, self.token_file.as_deref())?;
         let held = self.request.held.as_mut();
@@ -338,7 +340,7 @@ impl Member {
             return Ok(());
         };
         *known = end;
-        // Nobody follows the servers of a program that cannot replace them.
+        // Without a `Failover`, the channel has no receiver, and the error is harmless.
         let _ = self.follower.send((tile, server));
         Ok(())
     }

@@ -11,10 +11,11 @@ pub enum Error {
     Fabric(#[from] mgn_fabric::Error),
     #[error("there is no mothership: {0}; start one with `mgn mothership`, or name another with --mothership")]
     NotThere(mgn_fabric::Error),
-    /// The mothership's own words.
+    /// The mothership's message.
     #[error("{0}")]
     Refused(String),
-    /// The mothership's own words on what the role of our token does not permit.
+    /// The mothership's message about a request that the role of this process's token does not
+    /// permit.
     #[error("not permitted: {0}")]
     Forbidden(String),
     #[error("no server was available for the program within {seconds} s: {why}")]

@@ -1,5 +1,4 @@
-//! Passes on between the mothership and the programs of a run what they say about tiles and lost
-//! servers.
+//! Passes messages about tiles and lost servers between the mothership and the programs of a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,13 +13,13 @@ use mgn_wire::failover::{decode, encode, Assignment, DisplayPhase, FromProgram, 
 use crate::ask::{TileReports, TileServer};
 use crate::Error;
 
-/// How long the thread that listens may stay after the end of the run.
+/// How often the listening thread checks whether the run has ended.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// Tiles have a bit each.
+/// The largest number of tiles. Each tile has a bit in a `u64`.
 const TILES_MAX: u32 = u64::BITS;
-/// How many processes of a run may be connected.
+/// The largest number of connected processes of a run.
 const PROGRAMS_MAX: usize = 256;
-/// How many assignments may wait for a program to read them.
+/// The largest number of assignments that wait for a program to read them.
 const OUTBOX_MAX: usize = 2 * TILES_MAX as usize;
 /// The longest message of a program. Its only text is an address.
 const MESSAGE_MAX: usize = 4 << 10;
@@ -40,7 +39,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// By tile, the servers that replace those of the beginning.
+    /// The servers that replace the first ones, by tile number.
     assignments: BTreeMap<u32, Assignment>,
     programs: BTreeMap<u64, Program>,
     next_program: u64,
@@ -48,23 +47,24 @@ struct State {
 
 /// A process of the run that draws.
 struct Program {
-    /// What its thread is to send. Nothing is sent while the state is locked, because a program may
-    /// be stopped, and must not hold up the others.
+    /// The assignments that its thread must send. Nothing is sent while the state is locked,
+    /// because a stopped program must not delay the others.
     outbox: mpsc::SyncSender<Assignment>,
-    /// Once it is accepted.
+    /// The sender of its connection, once the connection is accepted.
     sender: Option<Arc<Sender>>,
-    /// Its tiles without a renderer, a bit each.
+    /// Its tiles without a renderer: bit N stands for tile N.
     lost: u64,
-    /// The displays of its genlocked tiles.
+    /// The phases of the displays of its genlocked tiles, by tile number.
     phases: BTreeMap<u32, DisplayPhase>,
 }
 
 impl Failover {
-    /// Lets programs connect in the directory of their run. What they say becomes known to the
-    /// mothership through `reports`; `successors` are the servers that it names.
+    /// Lets programs connect by a socket in the directory of their run. `reports` takes their
+    /// messages for the mothership. `successors` yields the replacement servers that the mothership
+    /// names.
     ///
     /// # Errors
-    /// Where no socket can be made there, or no thread.
+    /// An error if the socket or a thread cannot be made.
     pub(crate) fn listen(
         run_dir: &Path,
         reports: TileReports,
@@ -76,7 +76,7 @@ impl Failover {
             state: Mutex::default(),
         });
         let follower = shared.clone();
-        // It ends when nothing stays in contact with the mothership any longer.
+        // This thread ends when the thread that talks to the mothership ends.
         spawn("failover", move || {
             for (tile, server) in successors {
                 follower.assign(assignment(tile as u32, &server));
@@ -102,7 +102,7 @@ impl Failover {
 
 impl Drop for Failover {
     fn drop(&mut self) {
-        // Its thread ends by itself, so that the end of a run waits for nothing.
+        // The listening thread ends by itself, so that the end of a run does not wait for it.
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -127,8 +127,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells all programs, also later ones, which server draws a tile. A program that does not read
-    /// is disconnected.
+    /// Tells all programs, including those that connect later, which server draws a tile. A program
+    /// that does not read its messages is disconnected.
     fn assign(&self, assignment: Assignment) {
         let mut state = self.state();
         state.programs.retain(|_, program| {
@@ -158,7 +158,8 @@ impl Shared {
             incoming.refuse("too many processes of this run are connected");
             return;
         }
-        // Both at once, so that no assignment is made between them.
+        // The known assignments are read and the outbox is added under one lock, so that no
+        // assignment is lost in between.
         let known: Vec<_> = state.assignments.values().cloned().collect();
         let (outbox, inbox) = mpsc::sync_channel(OUTBOX_MAX);
         let number = state.next_program;
@@ -184,7 +185,7 @@ impl Shared {
         }
     }
 
-    /// Accepts a program, and follows it until it ends.
+    /// Accepts the connection of a program, and serves it until it ends.
     fn serve(
         &self,
         number: u64,
@@ -218,7 +219,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Until the program ends, or sends an invalid message.
+    /// Handles the messages of a program until it ends or sends an invalid message.
     fn follow(&self, number: u64, mut receiver: Receiver) {
         receiver.never_spin();
         loop {
@@ -249,7 +250,7 @@ impl Shared {
         }
     }
 
-    /// A program that has ended needs no renderers.
+    /// Removes a program that has ended. Its tiles no longer need a renderer.
     fn forget(&self, number: u64) {
         let mut state = self.state();
         state.programs.remove(&number);
@@ -336,7 +337,7 @@ mod tests {
         let wanted = assignment(3, &server("b"));
         let message = from_first.recv(Some(TIMEOUT)).unwrap().unwrap();
         assert_eq!(decode(&message.to_vec()), Some(wanted.clone()));
-        // A process that begins later knows as well.
+        // A process that connects later also gets the assignment.
         let (second, from_second, welcome) = run.program();
         assert_eq!(welcome, [wanted]);
         let address = "unix:@b".to_string();
@@ -370,13 +371,13 @@ mod tests {
             .unwrap();
         run.awaits_lost(0b100000);
         let (_good, mut from_good, _) = run.program();
-        // More than the socket and the outbox take.
+        // More messages than the socket and the outbox can hold.
         for n in 0..20_000 {
             let name = format!("{}-{n}", "b".repeat(80));
             run.mothership.send((5, server(&name))).unwrap();
             from_good.recv(Some(TIMEOUT)).unwrap().unwrap();
         }
-        // It is forgotten, and may read what was sent before.
+        // The stopped program is removed. It can still read the messages that were sent before.
         run.awaits_lost(0);
         while from_stopped.recv(Some(TIMEOUT)).is_ok_and(|m| m.is_some()) {}
         let (_late, _from_late, welcome) = run.program();
@@ -396,7 +397,7 @@ mod tests {
         drop((sender, receiver));
         let all: Vec<_> = (0..PROGRAMS_MAX).map(|_| run.program()).collect();
         let limit = Instant::now() + TIMEOUT;
-        // The one above may still count.
+        // The connection above may still count.
         while run.connect(OPENING).is_ok() {
             assert!(Instant::now() < limit, "there is no limit");
         }
@@ -423,7 +424,7 @@ mod tests {
             assert!(receiver.recv(Some(TIMEOUT)).is_err());
         }
         assert!(run.connect(b"mgn failover 0").is_err());
-        // The socket goes with its thread.
+        // The socket closes when its thread ends.
         drop(run.failover);
         let limit = Instant::now() + TIMEOUT;
         while std::os::unix::net::UnixStream::connect(run.folder.path().join(SOCKET)).is_ok() {

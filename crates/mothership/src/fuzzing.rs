@@ -1,5 +1,4 @@
-//! The fuzz targets of this crate: what connections say to the mothership, what it answers, and the
-//! files of walls.
+//! The fuzz targets of this crate: messages to the mothership, its answers, and the files of walls.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,8 +46,8 @@ const EXAMPLES: [&str; 3] = [
     include_str!("../../../docs/examples/bezels.toml"),
 ];
 
-/// A message of each kind. They follow the types, so there is no folder of them that could fall
-/// behind.
+/// A message of each kind. This code makes them from the types. A folder of stored messages could
+/// become outdated.
 fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let whereabouts = Whereabouts {
         host: "boot net".into(),
@@ -156,7 +155,8 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     )
 }
 
-/// Each message alone, and then all of them, each by its own connection and by one.
+/// Each message alone, then all messages on one connection, and all messages on separate
+/// connections.
 fn conversations() -> Vec<Vec<u8>> {
     let said = |messages: &[Vec<u8>], next: u16| -> Vec<u8> {
         let framed = |message: &Vec<u8>| {
@@ -176,8 +176,8 @@ fn conversations() -> Vec<Vec<u8>> {
     all
 }
 
-/// The messages of several connections to one mothership, each message behind its length as 16
-/// bits. The highest bit of a length says that the next connection begins.
+/// Sends the messages of several connections to one mothership. The length of each message precedes
+/// it, in 16 bits. The highest bit of a length says that the next connection begins.
 fn to_mothership(bytes: &[u8]) {
     decoded::<Opening>(bytes);
     let mut core = Core::new(&Config::default());
@@ -210,7 +210,7 @@ fn to_mothership(bytes: &[u8]) {
     }
 }
 
-/// A mothership's configuration. One that is accepted can be drawn for people.
+/// Reads a mothership's configuration. If it is accepted, its description must not fail.
 fn walls(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match Config::parse(&text, Path::new("/walls/wall.toml"), Units::default()) {

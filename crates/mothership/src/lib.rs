@@ -1,9 +1,10 @@
-//! The mothership: it knows the servers that render and the clients that want to be rendered, and
-//! matches them. It never touches the data path.
+//! The mothership. It knows the servers that render and the clients that need a renderer, and
+//! assigns servers to clients. Commands and pictures never pass through it.
 //!
-//! A [`Config`] describes walls. [`core`] decides, [`run`] is the process around it. Servers have a
-//! [`Registration`]. A process that starts a program finds servers for it with [`ask()`]. [`find`]
-//! is for relays, [`status`] and [`stop`] are for people.
+//! A [`Config`] describes walls. [`core`] makes the decisions, and [`run`] is the process that
+//! executes them. A server registers with a [`Registration`]. A process that starts a program finds
+//! servers for it with [`ask()`]. Relays use [`find`]. Commands for users use [`status`] and
+//! [`stop`].
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -1,4 +1,4 @@
-//! A connection to the mothership, for servers, programs' starters and people.
+//! A connection to the mothership, for servers, processes that start programs, and users' commands.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ impl Link {
         Ok(self.sender.send(&protocol::encode(message))?)
     }
 
-    /// The next message; none if none comes in time.
+    /// The next message; `None` if none arrives in time.
     ///
     /// # Errors
     /// [`Error::Forbidden`], [`Error::Release`], and the connection's errors.
@@ -52,8 +52,8 @@ impl Link {
     }
 }
 
-/// Sizes of connections to the mothership, on which the other end sends messages of up to
-/// `message_max` bytes.
+/// The sizes of a connection to the mothership. The other end sends messages of up to `message_max`
+/// bytes.
 pub(crate) fn sizes(message_max: usize) -> Config {
     Config {
         message_max,
@@ -64,11 +64,11 @@ pub(crate) fn sizes(message_max: usize) -> Config {
     }
 }
 
-/// Where the server of a name is, as seen from here.
+/// The address at which this process reaches the server of this name.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Refused`] where there is no such server, or none that can be
-/// reached; and the connection's errors.
+/// [`Error::NotThere`]; [`Error::NoAnswer`]; [`Error::Refused`] if there is no such server, or if
+/// it cannot be reached; and the connection's errors.
 pub fn find(
     address: &Address,
     token: Option<&Token>,
@@ -108,7 +108,7 @@ pub fn status(address: &Address, token: Option<&Token>) -> Result<Status, Error>
     Err(Error::NoAnswer)
 }
 
-/// Ends the mothership and what it has started, and waits until that has happened.
+/// Ends the mothership and the servers that it has started, and waits until they have ended.
 ///
 /// # Errors
 /// [`Error::NotThere`], [`Error::StillThere`], and the connection's errors.

@@ -1,5 +1,6 @@
-//! The messages between the mothership and servers, programs' starters and people: one of these
-//! types, as postcard, in each message of a `fabric` connection.
+//! The messages between the mothership and servers, processes that start programs, and users'
+//! commands. Each message of a `fabric` connection contains one of these types, encoded as
+//! postcard.
 
 mod limits;
 
@@ -15,15 +16,15 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 pub use limits::{Unusable, CLIENT_MESSAGE_MAX};
 
-/// Changes whenever these types do.
+/// The version of the protocol. It changes whenever these types change.
 pub const VERSION: u32 = 8;
-/// No message is longer.
+/// The length of the longest message, in bytes.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
 /// The opening of a connection to the mothership.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
-    /// Always first, so that other versions can be told.
+    /// This is the first field in all versions, so that other versions can be recognized.
     pub version: u32,
 }
 
@@ -33,69 +34,70 @@ pub enum ToMothership {
     Server(Box<Hello>),
     Client(Box<Request>),
     Status,
-    /// It shall end, and so shall the servers that it has started.
+    /// The mothership must end, with the servers that it has started.
     Stop,
     Alive,
     Sessions(Vec<Session>),
     Drawn(Drawn),
-    /// A relay asks for the address of a server to which it shall connect a client.
+    /// A relay asks for the address of a server to which it connects a client.
     Where(Box<ServerLookup>),
-    /// The tiles of a client's wall that have no renderer now, a bit each.
+    /// The tiles of a client's wall that have no renderer now: bit N stands for tile N.
     Holes(u64),
-    /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders
-    /// otherwise than the rest.
+    /// The server at this address cannot draw the tile that was assigned to it. It cannot be
+    /// reached, or it renders differently from the other servers.
     Unfit {
         tile: u32,
         address: String,
     },
-    /// The displays of a client's genlocked tiles, by the number of the tile.
+    /// The phases of the displays of a client's genlocked tiles, by tile number.
     Phases(Vec<(u32, DisplayPhase)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FromMothership {
     Alive,
-    /// The server is known by its name.
+    /// The server is registered under its name.
     Registered,
-    /// The client has to wait, and for what.
+    /// The client has to wait, for this reason.
     Waiting(String),
     Matched(Box<Matched>),
-    /// The request cannot be met, or the server is not taken, and why. Nothing follows.
+    /// The request cannot be met, or the server is not accepted, for this reason. No message
+    /// follows.
     Refused(String),
-    /// This server of the client's wall has gone from the mothership, and why.
+    /// A server of the client's wall is no longer registered, for this reason.
     Gone {
         server: String,
         why: String,
     },
-    /// It is there again.
+    /// The server is registered again.
     Back {
         server: String,
     },
-    /// The server that shall draw a tile that has no renderer.
+    /// This server must draw a tile that has no renderer.
     Instead {
         tile: u32,
         end: End,
     },
-    /// Where the server is that was asked for.
+    /// The address of the server in [`ToMothership::Where`].
     At(String),
-    /// The server is to end.
+    /// The server must end.
     End,
     Status(Box<Status>),
-    /// It ends.
+    /// The mothership ends.
     Stopping,
     /// The role of the sender's token does not permit the request. No message follows.
     Forbidden(String),
 }
 
-/// Whether `tiles`, a bit each, as in [`ToMothership::Holes`], contain a tile. None has a number
-/// from 64 on.
+/// Whether `tiles` contains a tile. Bit N stands for tile N, as in [`ToMothership::Holes`]. A
+/// number of 64 or more is in no set.
 pub(crate) fn has_tile(tiles: u64, tile: u32) -> bool {
     tiles.checked_shr(tile).is_some_and(|tiles| tiles & 1 != 0)
 }
 
 impl ToMothership {
-    /// The role that this takes, and what it is, in words. None for messages that only follow one
-    /// of those that need a role.
+    /// The role that a message requires, and a description of the request. `None` for messages that
+    /// only follow a message that requires a role.
     pub fn needs(&self) -> Option<(Role, &'static str)> {
         Some(match self {
             ToMothership::Server(_) => (Role::Server, "register a server with the mothership"),
@@ -113,7 +115,7 @@ impl ToMothership {
     }
 }
 
-/// A relay's question about a server, and the client that it is for.
+/// A relay's question about a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerLookup {
     pub server: String,
@@ -122,34 +124,34 @@ pub struct ServerLookup {
     pub whereabouts: Whereabouts,
 }
 
-/// A server that comes on line.
+/// A server that registers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     pub name: String,
-    /// Random, the same for as long as the server runs.
+    /// A random number, which stays the same while the server runs.
     pub instance: u64,
     pub whereabouts: Whereabouts,
-    /// Where it listens, the best for others first.
+    /// The addresses at which it listens, the best for clients first.
     pub addresses: Vec<String>,
     pub offer: Offer,
-    /// How many sessions it takes at once.
+    /// The largest number of simultaneous sessions.
     pub sessions: u32,
     /// Whether the mothership has started it.
     pub is_ours: bool,
-    /// The name of the file with its token, where that is not the mothership's.
+    /// The name of the file with its token, if it has another token than the mothership.
     pub token: Option<String>,
-    /// The public key that it shows at its `tls:` addresses.
+    /// The public key that identifies it at its `tls:` addresses.
     pub key: Option<String>,
 }
 
 /// Where a process runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whereabouts {
-    /// Processes that can share memory and find each other's sockets have the same: the running
-    /// system and its network.
+    /// Identifies the running system and its network. Processes with the same value can share
+    /// memory and reach each other's sockets.
     pub host: String,
     pub uid: u32,
-    /// For people, and for those elsewhere.
+    /// The name of the host, for users and for processes on other hosts.
     pub host_name: String,
 }
 
@@ -160,7 +162,7 @@ pub struct Offer {
     /// The driver's version, as GL_VERSION of its best profile.
     pub version: String,
     pub profiles: Vec<Profile>,
-    /// By name: `max_texture_size`, in pixels, for one.
+    /// Limits by name, for example `max_texture_size`, in pixels.
     pub limits: BTreeMap<String, u64>,
     /// Free memory in MiB.
     pub memory: u64,
@@ -193,15 +195,15 @@ impl std::fmt::Display for Api {
     }
 }
 
-/// What a client asks of its renderers.
+/// A client's request for renderers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub wanted: Wanted,
     pub needs: Needs,
     pub whereabouts: Whereabouts,
-    /// How commands shall travel, if that matters.
+    /// The transport of the commands, if the client requires a certain one.
     pub transport: Option<TransportKind>,
-    /// For people.
+    /// The program's name, for users.
     pub program: String,
     pub pid: u32,
     /// The answer of an earlier mothership, which remains valid.
@@ -210,12 +212,11 @@ pub struct Request {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted {
-    /// Walls of the configuration, which show the same.
+    /// Walls of the configuration that show the same.
     Walls(Vec<String>),
-    /// Columns and rows of tiles, rendered by any servers, for each of several walls that show the
-    /// same.
+    /// Grids of tiles that show the same, each as columns and rows. Any servers may render them.
     Grids(Vec<(u32, u32)>),
-    /// One renderer, this one or any.
+    /// One renderer: the server of this name, or any server.
     Single(Option<String>),
 }
 
@@ -237,11 +238,11 @@ impl std::fmt::Display for Wanted {
 /// A program's requirements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
-    /// None where any will do.
+    /// `None` if any API suffices.
     pub api: Option<Api>,
     pub version: (u8, u8),
     pub extensions: BTreeSet<String>,
-    /// By their names in [`LIMITS`].
+    /// The smallest sufficient values, by the names in [`LIMITS`].
     pub limits: BTreeMap<String, u64>,
 }
 
@@ -275,7 +276,7 @@ impl FromStr for Needs {
 }
 
 impl Needs {
-    /// None for text that is not a need.
+    /// Adds a need. Returns `None` if the text is not a need.
     fn add(&mut self, word: &str) -> Option<()> {
         if word.starts_with("GL_") {
             self.extensions.insert(word.into());
@@ -299,7 +300,7 @@ impl Needs {
     }
 }
 
-/// How two ends talk.
+/// The transport between a client and a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransportKind {
@@ -312,11 +313,11 @@ pub enum TransportKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matched {
     pub wall: Wall,
-    /// One for each of the wall's tiles.
+    /// One server for each tile of the wall.
     pub ends: Vec<End>,
     /// Stream processing units for the program's own process.
     pub client_chain: Vec<String>,
-    /// The renderer of all of them.
+    /// The renderer of all servers.
     pub renderer: String,
     pub version: String,
 }
@@ -326,15 +327,15 @@ pub struct End {
     pub server: String,
     pub address: String,
     pub transport: TransportKind,
-    /// The name of the file with its token, which lies beside that with the mothership's; none
-    /// where it has the same.
+    /// The name of the file with the server's token, in the folder of the mothership's token.
+    /// `None` if both have the same token.
     pub token: Option<String>,
-    /// The public key that the server shows where the address is `tls:`, as it has told the
-    /// mothership.
+    /// The public key that identifies the server if the address is `tls:`. The server has reported
+    /// it to the mothership.
     pub key: Option<String>,
 }
 
-/// A session of a server, with what it has done since it began.
+/// A session of a server, with its totals since it began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     pub id: u64,
@@ -352,7 +353,8 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     postcard::to_allocvec(message).expect("these types have a serialised form")
 }
 
-/// None for bytes that no encoder of this version has written, and for more than a message.
+/// Decodes a message. Returns `None` for invalid bytes, and if the bytes continue after the
+/// message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     if bytes.len() > MESSAGE_MAX {
         return None;

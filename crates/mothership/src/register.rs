@@ -14,12 +14,13 @@ use crate::link::Link;
 use crate::protocol::{FromMothership, Hello, Session, ToMothership};
 use crate::Error;
 
-/// A server that the mothership has started does not outlive it longer, unless it draws for a
-/// client.
+/// How long a server that the mothership has started runs without a mothership while it has no
+/// sessions.
 const ORPHAN: Duration = Duration::from_secs(60);
 
-/// A server's place with the mothership, kept by a thread, also when another mothership takes the
-/// place of the first. Readable ([`AsFd`]) when the server is to end.
+/// A server's registration with the mothership. A thread maintains it, and registers again if
+/// another mothership replaces the first one. The file descriptor ([`AsFd`]) becomes readable when
+/// the server must end.
 #[derive(Debug)]
 pub struct Registration {
     shared: Arc<Shared>,
@@ -38,10 +39,10 @@ struct State {
 }
 
 impl Registration {
-    /// Comes on line with the mothership at `address`, now or when there is one.
+    /// Registers with the mothership at `address`, now or when a mothership starts there.
     ///
     /// # Errors
-    /// Where the system has no more threads or sockets.
+    /// An error if the system has no more threads or sockets.
     pub fn begin(
         address: Address,
         token: Option<Token>,
@@ -60,14 +61,14 @@ impl Registration {
             .name("mothership".into())
             .spawn(move || {
                 thread.run();
-                // Which the server sees.
+                // The server sees that this end is closed.
                 drop(end);
             })
             .map_err(Error::io("cannot start a thread"))?;
         Ok(Registration { shared, ended })
     }
 
-    /// The sessions that the server has now, with totals.
+    /// Reports the sessions that the server has now, with totals.
     pub fn sessions(&self, sessions: Vec<Session>) {
         let mut state = self.shared.lock();
         if state.sessions != sessions {
@@ -76,7 +77,7 @@ impl Registration {
         }
     }
 
-    /// Why the mothership does not take the server, if that is why it is to end.
+    /// The reason why the server must end, if the mothership has refused it or is lost.
     pub fn failure(&self) -> Option<String> {
         self.shared.lock().failure.clone()
     }
@@ -94,13 +95,14 @@ impl Shared {
     }
 }
 
-/// Keeps the server registered: finds the mothership, and a new one when it has gone.
+/// Keeps the server registered: connects to the mothership, and to a new one after the first has
+/// ended.
 struct RegistrationThread {
     address: Address,
     token: Option<Token>,
     hello: Hello,
     shared: Arc<Shared>,
-    /// Whether some mothership has taken the server.
+    /// Whether a mothership has accepted the server.
     was_taken: bool,
 }
 
@@ -126,7 +128,7 @@ impl RegistrationThread {
             match next {
                 Ok(Next::End) => return,
                 Ok(Next::Again) => {}
-                // A token does not change its role.
+                // The role of a token does not change, so another attempt would fail too.
                 Err(error @ Error::Forbidden(_)) => {
                     self.shared.lock().failure = Some(error.to_string());
                     return;
@@ -152,14 +154,14 @@ impl RegistrationThread {
         }
     }
 
-    /// Until the connection ends.
+    /// Exchanges messages with the mothership until the connection ends.
     fn attend(&mut self, mut link: Link) -> Result<Next, Error> {
         const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
         link.say(&ToMothership::Server(Box::new(self.hello.clone())))?;
         self.shared.lock().is_news = true;
         let (mut heard, mut said) = (Instant::now(), Instant::now());
         while heard.elapsed() < SILENCE_TIMEOUT {
-            // Said again when nothing has changed, which is how rates come to zero.
+            // Unchanged totals are sent again, so that the rates at the mothership fall to zero.
             let due = said.elapsed() >= HEARTBEAT_INTERVAL;
             let news = {
                 let mut state = self.shared.lock();

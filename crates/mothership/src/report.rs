@@ -1,5 +1,5 @@
-//! The mothership's status: the servers and clients that are connected, which are matched and which
-//! wait.
+//! The mothership's status: the connected servers and clients, the servers of each client, and the
+//! clients that wait.
 
 use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,13 @@ pub struct ServerStatus {
     pub why: Option<String>,
     pub host: String,
     pub addresses: Vec<String>,
-    /// Through which programs on other hosts come.
+    /// The relay through which programs on other hosts connect.
     pub relay: Option<String>,
     pub renderer: String,
     pub version: String,
     /// Free memory in MiB.
     pub memory: u64,
-    /// How many it takes at once.
+    /// The largest number of simultaneous sessions.
     pub sessions_max: u32,
     pub sessions: Vec<SessionStatus>,
     /// Seconds on line.
@@ -71,13 +71,14 @@ pub struct TileStatus {
     pub server_on_line: bool,
     pub transport: TransportKind,
     pub address: String,
-    /// If the wall is genlocked and the tile is shown on a display.
+    /// The phase of the tile's display, if the wall is genlocked and the tile is shown on a
+    /// display.
     pub genlock: Option<DisplayPhase>,
 }
 
 impl Status {
-    /// The status for people: which servers and clients are connected, what each does, and which
-    /// servers draw for which client.
+    /// The status as a text for users: the connected servers and clients, their work, and the
+    /// servers that draw for each client.
     pub fn describe(&self) -> String {
         let mut text = format!("mothership: {}\n", self.listening.join(", "));
         text += &table(
@@ -100,7 +101,7 @@ impl Status {
     }
 }
 
-/// Rows below a title, behind an empty line; or that there are `none`.
+/// An empty line and then a table, or the text `none` if there are no rows.
 fn table(titles: &str, rows: Vec<Vec<String>>, none: &str) -> String {
     if rows.is_empty() {
         return format!("\n{none}\n");
@@ -109,7 +110,7 @@ fn table(titles: &str, rows: Vec<Vec<String>>, none: &str) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header(titles.split('|'));
     table.add_rows(rows);
-    // Each cell begins with a space. Those of an empty first column must stay.
+    // Each cell begins with a space. The spaces of an empty first column must stay.
     let trimmed = |line: &str| format!("{}\n", line.strip_prefix(' ').unwrap_or(line).trim_end());
     let lines = table.lines().map(|line| trimmed(&line));
     format!("\n{}", lines.collect::<String>())
@@ -145,7 +146,7 @@ impl ServerStatus {
 }
 
 impl ClientStatus {
-    /// One for the client, and one for each of its tiles.
+    /// One row for the client, and one row for each of its tiles.
     fn rows(&self) -> Vec<Vec<String>> {
         let state = match &self.waits_for {
             Some(why) => format!("waits, {why}"),

@@ -1,5 +1,5 @@
-//! Connections that do not identify themselves, or request what they may not have, and connections
-//! that the mothership serves nevertheless.
+//! Connections that do not identify themselves or make forbidden requests, and other connections,
+//! which the mothership continues to serve.
 
 #[path = "../../fabric/tests/support/attack.rs"]
 mod attack;
@@ -16,10 +16,10 @@ use mgn_mothership::protocol::{self, FromMothership, Opening, Request, ToMothers
 use mgn_mothership::{run, status, stop, Config, Error, Options};
 use tempfile::TempDir;
 
-/// The log is the whole process's: one test at a time.
+/// All tests of the process share one log, so they run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A mothership that admits `admin`, among others.
+/// Starts a mothership that admits `admin`, among others.
 fn start(access: Access, admin: &Token) -> (SocketAddr, Address, JoinHandle<Result<(), Error>>) {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = free.local_addr().unwrap();
@@ -47,7 +47,7 @@ fn start(access: Access, admin: &Token) -> (SocketAddr, Address, JoinHandle<Resu
     (place, address, running)
 }
 
-/// A store with these tokens, which lies in a folder.
+/// A folder with a store of these tokens.
 fn store<const N: usize>(tokens: [(&str, Role); N]) -> (TempDir, Access, [Token; N]) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("tokens");
@@ -102,7 +102,7 @@ fn those_who_ask_for_what_they_may_not_have_do_not_fill_the_log() {
     running.join().unwrap().unwrap();
 }
 
-/// A connection that is turned away and goes on talking does not keep its thread and its socket.
+/// A refused connection that continues to send does not keep its thread and its socket.
 #[test]
 fn who_is_turned_away_does_not_stay() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +111,7 @@ fn who_is_turned_away_does_not_stay() {
     let (_, address, running) = start(access, &admin);
     let (sender, _receiver) = enter(&address, &client).unwrap();
     let send = |message: &ToMothership| sender.send(&protocol::encode(message));
-    // A client may not ask for this.
+    // A client may not ask for the status.
     send(&ToMothership::Status).unwrap();
     let start = Instant::now();
     while send(&ToMothership::Alive).is_ok() {
@@ -169,7 +169,7 @@ fn one_client_cannot_hold_all_places_of_the_mothership() {
             Ok(halves) => held.push(halves),
             Err(error) => break error.to_string(),
         }
-        // Those that stay have to send something now and then.
+        // Connections that stay open must send messages regularly.
         for (sender, _) in &held {
             sender.send(&alive).unwrap();
         }

@@ -1,4 +1,4 @@
-//! The configurations in `docs/examples` are what the manual says they are.
+//! The configurations in `docs/examples` agree with their descriptions in the manual.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ fn nine_tiles_by_ssh() {
     for (tile, server) in plan.wall.tiles.iter().zip(&plan.servers) {
         let column = ["left", "middle", "right"][tile.rect.x as usize / 1920];
         assert_eq!(server, column);
-        // Each machine shows its three on its own display, one below the other.
+        // Each machine shows its three tiles on its own display, one below another.
         let screen = Target::Window {
             display: ":0".into(),
             place: DisplayPosition::At(0, tile.rect.y as i32),
@@ -58,7 +58,7 @@ fn bezels_and_overlaps() {
     let config = example("bezels.toml");
     let plan = config.wall("gallery").unwrap();
     let (width, height) = plan.wall.size;
-    // The overlap is shown twice, and what is behind the frames not at all.
+    // The overlap is shown twice. Pixels behind the frames are not shown.
     assert_eq!(shown(plan), u64::from(width + 320 - 80) * u64::from(height));
     let drawing = plan.draw(100);
     assert!(drawing.contains('░') && drawing.contains('▒'));

@@ -40,7 +40,7 @@ fn hello(key: Option<String>) -> Hello {
     }
 }
 
-/// The registration fails, and why.
+/// Waits until the registration fails, and returns the reason.
 fn refused(address: &Address, token: &Token, hello: Hello) -> String {
     let registration = Registration::begin(address.clone(), Some(token.clone()), hello).unwrap();
     let mut fds = [PollFd::new(&registration, PollFlags::IN)];
@@ -114,7 +114,7 @@ fn each_role_may_do_its_own() {
         "{error}"
     );
 
-    // A second message, on its way before the first is refused, is not taken either.
+    // A second message, which is sent before the first is refused, has no effect either.
     for token in [&client, &server] {
         let opening = protocol::encode(&protocol::Opening {
             version: protocol::VERSION,
@@ -131,12 +131,12 @@ fn each_role_may_do_its_own() {
         status(&address, Some(&admin)).unwrap();
     }
 
-    // Each can do what its role permits; and the client learns the server's key.
+    // Each token permits the requests of its role. The client learns the server's key.
     let its_key = ServerKey::read_or_create(&folder.path().join("gpu.key")).unwrap();
     let shown = its_key.public().to_string();
     let hello = hello(Some(shown));
     let _registration = Registration::begin(address.clone(), Some(server), hello).unwrap();
-    // The program that is started may change to another folder.
+    // The started program may change its working directory.
     let up = std::env::current_dir().unwrap().components().count() - 1;
     let from_here: PathBuf = std::iter::repeat_n("..", up).collect();
     let file = from_here.join(client_file.strip_prefix("/").unwrap());
@@ -146,7 +146,7 @@ fn each_role_may_do_its_own() {
     assert!(told.is_absolute(), "{}", told.display());
     drop(found);
 
-    // A server whose token is revoked does not stay.
+    // A server whose token is revoked is disconnected.
     let on_line = || status(&address, Some(&admin)).unwrap().servers.len();
     assert_eq!(on_line(), 1);
     Store::revoke(&store, "server").unwrap();

@@ -1,11 +1,12 @@
-//! Copies of memory that are fast wherever source and destination lie.
+//! Copies of memory that are fast at all addresses of source and destination.
 //!
 //! For long copies, the memcpy of glibc before 2.40 uses the instruction `rep movsb` if the
-//! processor says that it is fast. On AMD's Zen 3 and Zen 4 it is not if the destination's offset
-//! within its page is 1 to 31 bytes above the source's: 3 GB/s instead of 45 (glibc's bug 30994).
-//! Copies from the start of a page to memory of `malloc` are in this case, because `malloc` puts
-//! large blocks 16 bytes behind the start of a page. Shorter copies use vector registers, so such
-//! copies are divided there.
+//! processor says that it is fast. On AMD's Zen 3 and Zen 4, this instruction is slow if the
+//! destination's offset within its page is 1 to 31 bytes above the source's: 3 GB/s instead of 45
+//! (glibc's bug 30994). Copies from the start of a page to memory of `malloc` are slow for this
+//! reason, because `malloc` puts large blocks 16 bytes after the start of a page. Shorter copies
+//! use vector registers. Therefore, this module divides slow copies on such processors into short
+//! ones.
 
 use std::hint::black_box;
 use std::ptr;
@@ -18,7 +19,7 @@ const PAGE: usize = 4096;
 /// The number of bytes by which the destination's offset is above the source's in the slow case.
 const SLOW: std::ops::Range<usize> = 1..32;
 
-/// Copies `len` bytes, which may overlap.
+/// Copies `len` bytes. Source and destination may overlap.
 ///
 /// # Safety
 /// `from` is valid for reads of `len` bytes, and `into` for writes.
@@ -48,7 +49,7 @@ unsafe fn in_pieces(from: *const u8, into: *mut u8, len: usize) {
     }
 }
 
-/// Whether copies are far slower here in the slow case than otherwise.
+/// Whether copies on this machine are much slower in the slow case than in other cases.
 fn is_slow() -> bool {
     static IS_SLOW: OnceLock<bool> = OnceLock::new();
     *IS_SLOW.get_or_init(measure)
@@ -61,7 +62,7 @@ fn measure() -> bool {
     let mut memory = vec![0u8; 5 * PAGE + LEN];
     // The compiler must not leave out copies that nothing reads.
     let start = black_box(memory.as_mut_ptr());
-    // The fastest of some copies, as others may have been interrupted.
+    // The time of the fastest copy, because others may have been interrupted.
     let time = |ahead: usize| {
         // SAFETY: both ranges lie within the memory, and do not overlap.
         let once = |_| unsafe {

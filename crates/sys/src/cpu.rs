@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::io::Read;
 
-/// The number of the machine's processors that are there, at least 1. A thread that is tied to one
-/// of them still has peers on the others.
+/// The number of the machine's online processors, at least 1. The affinity of the calling thread
+/// does not matter, because its peers may run on other processors.
 pub fn cores() -> usize {
-    // SAFETY: asks for a number and touches no memory of ours.
+    // SAFETY: the call returns a number and accesses no memory of this process.
     let found = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     usize::try_from(found).map_or(1, |found| found.max(1))
 }
 
-/// The number of threads that run or want to run on the machine right now, the caller among them.
-/// None where the system does not say. Takes a few microseconds.
+/// The number of threads that run or are ready to run on the machine now, including the caller.
+/// `None` if the system does not report this. The call takes a few microseconds.
 pub fn runnable() -> Option<usize> {
     let mut text = [0; 64];
     let len = File::open("/proc/loadavg").ok()?.read(&mut text).ok()?;

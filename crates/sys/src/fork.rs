@@ -1,5 +1,5 @@
-//! Whether this process is the original one, or a child that was forked from it; and values that a
-//! child initialises again.
+//! Detects whether this process is a forked child, and provides values that a forked child
+//! initialises again.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -8,13 +8,13 @@ use std::sync::Once;
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static WATCH: Once = Once::new();
 
-/// How many forks lie between this process and the one in which this was first called. Costs no
-/// system call, as asking for the process's number does.
+/// The number of forks between the process that first called this and the present process. The
+/// check makes no system call, unlike a query of the process's number.
 #[inline]
 pub fn generation() -> u32 {
     WATCH.call_once(|| {
-        // SAFETY: the handler does nothing but add to an atomic number, which is allowed in a child
-        // of many threads.
+        // SAFETY: the handler only increments an atomic number. This is allowed in the child of a
+        // process with several threads.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     });
     FORKS.load(Ordering::Relaxed)
@@ -24,20 +24,20 @@ extern "C" fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Has forked children call `handler` before they return from the fork.
+/// Makes forked children call `handler` before they return from the fork.
 ///
 /// # Safety
-/// The handler is there for as long as the process. No other thread exists in the child, and any
-/// lock may be held forever: so it takes none and allocates nothing.
+/// The handler must exist as long as the process. It must take no locks and allocate no memory,
+/// because no other thread exists in the child and any lock may be held forever.
 pub unsafe fn call_in_children(handler: unsafe extern "C" fn()) {
     // SAFETY: as promised to this function.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
-/// A value that each process has for itself, made when it is first asked for and never freed.
+/// A separate value for each process. It is made at its first use, and never freed.
 ///
-/// A forked child gets one of its own. It leaves its parent's alone, and the locks in it, which
-/// another thread of the parent may have held at the moment of the fork.
+/// A forked child gets its own value. It does not use its parent's value, because another thread of
+/// the parent may have held locks in it at the time of the fork.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     made: AtomicPtr<Instance<T>>,
@@ -45,7 +45,7 @@ pub struct PerProcess<T> {
 
 #[derive(Debug)]
 struct Instance<T> {
-    /// The generation of the process that it belongs to.
+    /// The generation of the process to which the value belongs.
     generation: u32,
     value: T,
 }
@@ -63,7 +63,7 @@ impl<T> PerProcess<T> {
         }
     }
 
-    /// The value, if this process has asked for it before.
+    /// The value, if this process has already made it.
     pub fn existing(&self) -> Option<&'static T>
     where
         T: Sync,
@@ -108,17 +108,17 @@ impl<T> PerProcess<T> {
 mod tests {
     use super::*;
 
-    /// Whether something is so in a forked child, which must take no lock.
+    /// Whether a condition is true in a forked child. The condition must take no lock.
     fn in_a_child(is_so: impl FnOnce() -> bool) -> bool {
-        // SAFETY: the child only does what the test wants of it, and exits.
+        // SAFETY: the child only evaluates the condition and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let status = if is_so() { 0 } else { 1 };
-            // SAFETY: it never returns.
+            // SAFETY: the call never returns.
             unsafe { libc::_exit(status) };
         }
         let mut status = -1;
-        // SAFETY: the child is this process's, and the status this function's.
+        // SAFETY: the child belongs to this process, and the status belongs to this function.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         status == 0
     }

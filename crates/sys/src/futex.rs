@@ -6,14 +6,15 @@ use std::time::Duration;
 use rustix::fs::Timespec;
 use rustix::thread::futex::{self, Flags};
 
-/// Sleeps while `word` holds `expected`, until woken or until `timeout` has passed. May return at
-/// any time without either, so callers look at their condition again.
+/// Sleeps while `word` holds `expected`, until woken or until `timeout` has passed. It may also
+/// return earlier for no reason, so callers must check their condition again.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) {
     let timeout = Timespec {
         tv_sec: timeout.as_secs().min(1 << 30) as i64,
         tv_nsec: timeout.subsec_nanos().into(),
     };
-    // Every failure (value changed, timed out, interrupted) means: look again.
+    // After every failure (value changed, timed out, interrupted), the caller checks its condition
+    // again.
     let _ = futex::wait(word, Flags::empty(), expected, Some(&timeout));
 }
 

@@ -14,7 +14,7 @@ pub struct Interface {
 /// The addresses of all interfaces that are up, in the system's order.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     let mut first = std::ptr::null_mut();
-    // SAFETY: `first` is a place for the list's start.
+    // SAFETY: the call writes the start of the list to `first`.
     if unsafe { libc::getifaddrs(&mut first) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -36,7 +36,7 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
             address,
         });
     }
-    // SAFETY: the list that was made above, of which nothing is kept.
+    // SAFETY: the list was made above, and nothing refers to it any longer.
     unsafe { libc::freeifaddrs(first) };
     Ok(found)
 }
@@ -48,12 +48,12 @@ fn address(place: *const libc::sockaddr) -> Option<IpAddr> {
     // SAFETY: it is not null, and every socket address begins with its family.
     match i32::from(unsafe { (*place).sa_family }) {
         libc::AF_INET => {
-            // SAFETY: its family says that it is one of IPv4.
+            // SAFETY: its family says that it is an IPv4 address.
             let place = unsafe { place.cast::<libc::sockaddr_in>().read_unaligned() };
             Some(Ipv4Addr::from(u32::from_be(place.sin_addr.s_addr)).into())
         }
         libc::AF_INET6 => {
-            // SAFETY: its family says that it is one of IPv6.
+            // SAFETY: its family says that it is an IPv6 address.
             let place = unsafe { place.cast::<libc::sockaddr_in6>().read_unaligned() };
             Some(Ipv6Addr::from(place.sin6_addr.s6_addr).into())
         }

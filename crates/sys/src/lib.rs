@@ -1,10 +1,10 @@
-//! System calls that the other crates build on, wrapped so that their use is safe: sealed shared
-//! memory, futexes, descriptors sent over sockets, the process at the other end and whether it
-//! lives, the clock, and the machine: its identity and network interfaces. And copies of memory
-//! that avoid a slow case of memcpy.
+//! Wrappers that make the system calls of the other crates safe to use: sealed shared memory,
+//! futexes, descriptors sent over sockets, the process at the other end of a socket, the clock, and
+//! the machine's identity and network interfaces. Also, copies of memory that avoid a slow case of
+//! memcpy.
 //!
-//! Linux only. Nothing here knows what the memory or the sockets are used for. Every function
-//! gives [`std::io::Error`]; callers say what they were doing.
+//! This crate is for Linux only. It does not know how the memory and the sockets are used.
+//! Functions that can fail return [`std::io::Error`], to which callers add their context.
 
 pub mod clock;
 pub mod copy;

@@ -1,10 +1,11 @@
-//! Fences of two weights between processes that share memory: one side, which is often there, pays
-//! almost nothing, and the other, which is rarely there, pays for both.
+//! Asymmetric fences between processes that share memory. One side executes a fence often, and this
+//! costs almost nothing. The other side executes one rarely, and pays the cost for both.
 //!
-//! Each side writes a word of its own and then reads the other's. With a [`light`] fence between
-//! the two on one side and a [`heavy`] one on the other, at least one of them sees what the other
-//! wrote. The kernel's `membarrier` makes the heavy fence one for every processor that runs a
-//! process that has called [`register`]. In a process that has not, light fences are full ones.
+//! Each side writes its own word and then reads the word of the other side. If one side has a
+//! [`light`] fence between the write and the read, and the other side has a [`heavy`] one, at least
+//! one side sees what the other has written. The kernel's `membarrier` executes the heavy fence on
+//! every processor that runs a process that has called [`register`]. In other processes, light
+//! fences are full fences.
 
 use std::sync::atomic::{compiler_fence, fence, AtomicBool, Ordering};
 
@@ -12,16 +13,16 @@ use rustix::thread::{membarrier, MembarrierCommand};
 
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, heavy fences of other processes also count for this one, and its light fences cost
-/// almost nothing. Nothing changes if the kernel or a sandbox does not allow that.
+/// Makes the heavy fences of other processes apply to this process, so that its light fences cost
+/// almost nothing. If the kernel or a sandbox forbids this, nothing changes.
 pub fn register() {
-    // Each time, because the child of a fork is another process to the kernel.
+    // Each call registers again, because the kernel treats a forked child as another process.
     if membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok() {
         IS_REGISTERED.store(true, Ordering::Relaxed);
     }
 }
 
-/// The fence of the side that is often there.
+/// The fence of the side that executes it often.
 #[inline]
 pub fn light() {
     match IS_REGISTERED.load(Ordering::Relaxed) {
@@ -30,8 +31,8 @@ pub fn light() {
     }
 }
 
-/// The fence of the side that is rarely there. Returns false if it does not count for others that
-/// have registered: then this side may miss what they write.
+/// The fence of the side that executes it rarely. Returns false if the fence does not apply to
+/// registered processes. Then this side may miss what they have written.
 #[must_use]
 pub fn heavy() -> bool {
     fence(Ordering::SeqCst);
@@ -44,7 +45,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, AtomicU64};
     use std::sync::Barrier;
 
-    /// The two sides never both miss each other, though only one has a fence in the processor.
+    /// At least one side always sees the other's write, although only one side executes a fence
+    /// instruction.
     #[test]
     fn one_side_sees_the_other() {
         const TURNS: u64 = 20_000;

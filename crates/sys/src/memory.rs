@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// time.
 ///
 /// # Safety
-/// While the value lives, [`Readable::len`] bytes at [`Readable::as_ptr`], which is aligned to 8
-/// bytes, can be read.
+/// While the value exists, [`Readable::len`] bytes at [`Readable::as_ptr`] can be read, and this
+/// pointer is aligned to 8 bytes.
 #[allow(
     clippy::len_without_is_empty,
     reason = "nobody asks whether it is empty"
@@ -24,14 +24,14 @@ pub unsafe trait Readable {
 /// Memory that is written through a pointer, because another process may see it.
 ///
 /// # Safety
-/// While the value lives and is not changed otherwise, [`Writable::capacity`] bytes at
+/// While the value exists and is not changed by other means, [`Writable::capacity`] bytes at
 /// [`Writable::ptr`] can be written, and nothing else in this process uses them.
 pub unsafe trait Writable {
     fn ptr(&mut self) -> *mut u8;
     fn capacity(&self) -> usize;
 }
 
-// SAFETY: a vector's bytes are its own.
+// SAFETY: a vector owns its bytes.
 unsafe impl Writable for Vec<u8> {
     fn ptr(&mut self) -> *mut u8 {
         self.as_mut_ptr()
@@ -46,9 +46,9 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-/// Creates `size` bytes of anonymous memory and seals its size. The name only shows in
-/// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
-/// gone when the last descriptor and the last mapping are.
+/// Creates `size` bytes of anonymous memory and seals its size. The name appears only in
+/// `/proc/PID/maps`. The system allocates each page at its first access. It frees the memory when
+/// the last descriptor and the last mapping are closed.
 pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
     let fd = create_unsealed(name, size)?;
     rustix::fs::fcntl_add_seals(&fd, size_seals())?;
@@ -64,7 +64,7 @@ pub fn is_exhausted(error: &io::Error) -> bool {
 
 fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Kernels that know the flag may insist on it; older ones refuse it.
+    // Newer kernels may require this flag. Older kernels refuse it.
     let fd = match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
         other => other?,
@@ -73,7 +73,8 @@ fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// The same, and maps it. Only this mapping and its copies in forked children can ever write to it.
+/// Creates memory like [`create`], and maps it. Only this mapping and its copies in forked children
+/// can write to the memory.
 pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping)> {
     let fd = create_unsealed(name, size)?;
     let mapping = Mapping::map(&fd, size, Protection::ReadWrite)?;
@@ -81,8 +82,9 @@ pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping
     Ok((fd, mapping))
 }
 
-/// The size of memory that another process made, if it is sealed as [`create`] does and not of huge
-/// pages, which may run out. Only then does access through a mapping never raise a bus error.
+/// The size of memory that another process has made. The memory must be sealed as by [`create`],
+/// and must not consist of huge pages, which may run out. Under these conditions, access through a
+/// mapping never raises a bus error.
 pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     let seals = rustix::fs::fcntl_get_seals(fd)?;
     if !seals.contains(size_seals()) {
@@ -101,12 +103,13 @@ pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     usize::try_from(size).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Opens the memory behind a descriptor of another process of the same user. Where processes have
-/// numbers of their own, that may be another process's, or nothing of the kind: the caller maps it
-/// by [`Mapping::new`], and looks whether it is what was meant.
+/// Opens the memory behind a descriptor of another process of the same user. If the other process
+/// is in another pid namespace, its number may mean a different process here, and the descriptor
+/// may be something else. The caller must therefore map it with [`Mapping::new`], and check the
+/// contents.
 ///
 /// # Errors
-/// What the kernel says: the process has ended, or may not be looked into.
+/// The kernel's error: the process has ended, or this process may not access its descriptors.
 pub fn of_process(pid: u32, fd: u32, protection: Protection) -> io::Result<OwnedFd> {
     let flags = match protection {
         Protection::Read => OFlags::RDONLY,
@@ -121,10 +124,10 @@ pub fn of_process(pid: u32, fd: u32, protection: Protection) -> io::Result<Owned
 /// The kernel's number for the file system of huge pages (HUGETLBFS_MAGIC).
 const HUGE_PAGES: u64 = 0x9584_58f6;
 
-/// Whether every page of `address..address + len` is mapped in this process. Says yes where the
-/// system does not tell.
+/// Whether every page of `address..address + len` is mapped in this process. Returns true if the
+/// system does not report this.
 pub fn is_mapped(address: usize, len: usize) -> bool {
-    /// Pages that one call asks about.
+    /// The largest number of pages that one system call checks.
     const PAGES: usize = 4096;
     if len == 0 {
         return true;
@@ -148,7 +151,7 @@ pub fn is_mapped(address: usize, len: usize) -> bool {
             )
         };
         if result != 0 {
-            // Where the call itself is forbidden, nothing is known.
+            // If the call itself is forbidden, the answer is unknown.
             let error = io::Error::last_os_error().raw_os_error();
             return !matches!(error, Some(libc::ENOMEM | libc::EINVAL | libc::EFAULT));
         }
@@ -167,10 +170,10 @@ pub enum Protection {
     ReadWrite,
 }
 
-/// A shared mapping of a whole descriptor's memory, unmapped when dropped.
+/// A shared mapping of a descriptor's memory. It is unmapped when dropped.
 ///
-/// Other processes may write to it at any time, so it gives raw pointers and atomics, and never a
-/// slice of plain values.
+/// Other processes may write to the memory at any time. Therefore, the mapping provides raw
+/// pointers and atomics, but no slices of plain values.
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
@@ -179,14 +182,14 @@ pub struct Mapping {
 }
 
 // SAFETY: the mapping is plain memory that belongs to no thread; all access through a shared
-// reference is atomic, and code that dereferences raw pointers has to argue for itself.
+// reference is atomic, and code that dereferences raw pointers needs its own argument.
 unsafe impl Send for Mapping {}
 // SAFETY: as for Send.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps the first `len` bytes of `fd`, which must be sealed memory of at least that size:
-    /// anything else is refused, because it could shrink under the mapping.
+    /// Maps the first `len` bytes of `fd`, which must be sealed memory of at least that size: other
+    /// descriptors are refused, because their memory could shrink while it is mapped.
     pub fn new(fd: impl AsFd, len: usize, protection: Protection) -> io::Result<Mapping> {
         if len == 0 || sealed_size(fd.as_fd())? < len {
             return Err(io::Error::new(
@@ -228,7 +231,7 @@ impl Mapping {
         false
     }
 
-    /// A pointer to `len` bytes at `offset`. Panics where they are not all inside the mapping.
+    /// A pointer to `len` bytes at `offset`. Panics if they are not all inside the mapping.
     #[inline]
     pub fn range(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(
@@ -239,8 +242,8 @@ impl Mapping {
         unsafe { self.base.as_ptr().add(offset) }
     }
 
-    /// The shared 32-bit word at `offset`. Panics where that is outside, unaligned, or the mapping
-    /// is read only.
+    /// The shared 32-bit word at `offset`. Panics if the word is outside the mapping or unaligned,
+    /// or if the mapping is read only.
     #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         let pointer = self
@@ -272,10 +275,10 @@ impl Mapping {
     }
 
     /// Makes the kernel prepare all pages now, so that the first access to each costs nothing.
-    /// Kernels before 5.14 cannot, and nothing is lost then.
+    /// Kernels before 5.14 cannot do this. Then nothing changes.
     ///
     /// # Errors
-    /// There is not enough memory. An access would end the process with SIGBUS.
+    /// An error if there is not enough memory. An access would then end the process with SIGBUS.
     pub fn populate(&self) -> io::Result<()> {
         let advice = match self.protection {
             Protection::Read => Advice::LinuxPopulateRead,
@@ -288,8 +291,8 @@ impl Mapping {
         }
     }
 
-    /// Gives the memory of these bytes back to the system. They are zero from then on, in all
-    /// mappings. Panics if they are not all inside. If the system cannot do this for the kind of
+    /// Returns the memory of these bytes to the system. The bytes are then zero in all mappings.
+    /// Panics if they are not all inside the mapping. If the system cannot do this for the kind of
     /// memory, nothing changes.
     pub fn give_up(&self, offset: usize, len: usize) {
         let start = self.range(offset, len);
@@ -332,7 +335,7 @@ mod tests {
         assert!(is_mapped(base + page - 1, 2));
         assert!(is_mapped(base, 0));
         drop(mapping);
-        // Other threads may map something there, but hardly at once.
+        // Another thread could map memory at this address, but hardly so soon.
         assert!(!is_mapped(base, 3 * page));
         assert!(!is_mapped(8, 1));
         assert!(!is_mapped(usize::MAX - 10, 100));
@@ -377,7 +380,7 @@ mod tests {
         // SAFETY: mapped, and nothing writes now.
         assert_eq!(unsafe { reader.as_ptr().cast::<u32>().read() }, 7);
         assert!(of_process(std::process::id(), 1 << 20, Protection::Read).is_err());
-        // A file that is not sealed memory can be opened, and cannot be mapped.
+        // A file that is not sealed memory can be opened, but not mapped.
         let null = std::fs::File::open("/dev/null").unwrap();
         let null = of_process(
             std::process::id(),

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Numbers of linux/ppdev.h.
+/// Request numbers of linux/ppdev.h.
 const GROUP: u8 = b'p';
 const EXCLUSIVE: libc::Ioctl = none(0x8f);
 const CLAIM: libc::Ioctl = none(0x8b);
@@ -25,17 +25,18 @@ const fn write_byte(number: u8) -> libc::Ioctl {
     1 << 30 | 1 << 16 | none(number)
 }
 
-/// A port that no other program uses in the meantime.
+/// A port that no other program can use while this value exists.
 #[derive(Debug)]
 pub struct ParallelPort(File);
 
 impl ParallelPort {
     /// # Errors
-    /// What the kernel says: there is no such port, this user may not use it, or another program or
-    /// the printer driver `lp` does.
+    /// The kernel's error: there is no such port, this user may not use it, or another program or
+    /// the printer driver `lp` uses it.
     pub fn claim(path: &Path) -> io::Result<ParallelPort> {
         let file = File::options().read(true).write(true).open(path)?;
-        // Without the first, the second waits for another program, and stops that one as well.
+        // Without EXCLUSIVE, CLAIM waits for another program that uses the port, and also stops
+        // that program.
         for command in [EXCLUSIVE, CLAIM] {
             // SAFETY: these commands have no argument.
             check(unsafe { libc::ioctl(file.as_raw_fd(), command) })?;
@@ -46,7 +47,7 @@ impl ParallelPort {
     /// Sets the eight data pins.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn write_data(&self, data: u8) -> io::Result<()> {
         // SAFETY: the command reads one byte.
         check(unsafe { libc::ioctl(self.0.as_raw_fd(), WRITE_DATA, &data) })
@@ -56,7 +57,7 @@ impl ParallelPort {
     /// which is inverted.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn read_status(&self) -> io::Result<u8> {
         let mut status = 0_u8;
         // SAFETY: the command writes one byte.
@@ -89,7 +90,7 @@ mod tests {
         assert!(ParallelPort::claim(Path::new("/dev/no-parport")).is_err());
     }
 
-    /// As C's macros _IO, _IOR and _IOW make them.
+    /// The numbers are those that C's macros _IO, _IOR and _IOW make.
     #[test]
     fn commands_have_the_kernels_numbers() {
         let commands =

@@ -1,4 +1,4 @@
-//! Bytes together with open descriptors over a unix stream socket.
+//! Sends and receives bytes together with open descriptors over a unix stream socket.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -9,11 +9,12 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-/// The most descriptors one call sends or receives.
+/// The largest number of descriptors that one call sends or receives.
 pub const DESCRIPTORS_MAX: usize = 8;
 
-/// Sends `bytes` and, with the first of them, `fds`. Gives the number of bytes sent, at least one;
-/// the descriptors have then all gone. Blocks if the socket does and `wait` is set; else fails with
+/// Sends `bytes` and, with the first byte, `fds`. Returns the number of bytes sent, which is at
+/// least one. All descriptors have then been sent. If the socket is full, the call blocks, provided
+/// that the socket is blocking and `wait` is set. Otherwise, it fails with
 /// [`io::ErrorKind::WouldBlock`].
 pub fn send(
     socket: impl AsFd,
@@ -40,8 +41,8 @@ pub fn send(
     }
 }
 
-/// Bytes that the other end of a unix socket has not received yet, with what the kernel keeps about
-/// them.
+/// The number of bytes that the other end of a unix socket has not received yet, including the
+/// kernel's overhead.
 pub fn unread(socket: impl AsFd) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the descriptor is open, and one number is written.
@@ -52,8 +53,8 @@ pub fn unread(socket: impl AsFd) -> io::Result<usize> {
     }
 }
 
-/// Receives up to `into.len()` bytes and appends the descriptors that came with them to `fds`
-/// (closed on exec). 0 means that the other end has closed. `wait` is as for [`send`]. More
+/// Receives up to `into.len()` bytes, and appends the descriptors that arrive with them to `fds`.
+/// These are closed on exec. 0 means that the other end has closed. `wait` is as for [`send`]. More
 /// descriptors than [`DESCRIPTORS_MAX`] at once are an error, and all of them are closed.
 pub fn recv(
     socket: impl AsFd,
@@ -88,7 +89,8 @@ pub fn recv(
     }
 }
 
-/// A copy of a descriptor that the starter of this process left open, and whose number it passed.
+/// A copy of a descriptor that the parent of this process left open, and whose number the parent
+/// passed.
 pub fn inherited(fd: i32) -> io::Result<OwnedFd> {
     // SAFETY: the call touches no memory, and a number that is no open descriptor is refused.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };

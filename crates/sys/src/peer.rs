@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 /// The process at the other end of a unix socket, as it was when the connection was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// 0 where the peer lives in a pid namespace that this process cannot see.
+    /// 0 if the peer is in a pid namespace that this process cannot see.
     pub pid: u32,
     pub uid: u32,
 }
@@ -43,10 +43,11 @@ pub fn pidfd(socket: impl AsFd) -> Option<OwnedFd> {
     pidfd_of(credentials(&socket).ok()?.pid).ok()?
 }
 
-/// A descriptor that becomes readable when this process ends. None if there is no such process.
+/// A descriptor that becomes readable when the process `pid` ends. `None` if there is no such
+/// process.
 ///
 /// # Errors
-/// The kernel cannot say, or this process has no descriptors left.
+/// The kernel's error, for example that this process has no descriptors left.
 pub fn pidfd_of(pid: u32) -> io::Result<Option<OwnedFd>> {
     let number = i32::try_from(pid).ok();
     let Some(pid) = number.and_then(rustix::process::Pid::from_raw) else {
@@ -59,7 +60,7 @@ pub fn pidfd_of(pid: u32) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Whether the other end of a connected socket has closed it, without waiting and without reading.
+/// Whether the other end of a connected socket has closed it. This neither waits nor reads.
 pub fn hung_up(socket: impl AsFd) -> bool {
     any_ready(&mut [PollFd::new(&socket, PollFlags::RDHUP)])
 }
@@ -69,7 +70,8 @@ pub fn ended(pidfd: impl AsFd) -> bool {
     any_ready(&mut [PollFd::new(&pidfd, PollFlags::IN)])
 }
 
-/// Whether one of both is the case, with a single system call.
+/// Whether the other end has closed the socket or the process has ended. This makes a single system
+/// call.
 pub fn hung_up_or_ended(socket: impl AsFd, pidfd: impl AsFd) -> bool {
     any_ready(&mut [
         PollFd::new(&socket, PollFlags::RDHUP),
@@ -77,7 +79,7 @@ pub fn hung_up_or_ended(socket: impl AsFd, pidfd: impl AsFd) -> bool {
     ])
 }
 
-/// Whether an event that was asked for, or an error, is there at one of the descriptors.
+/// Whether one of the descriptors has a requested event or an error.
 fn any_ready(fds: &mut [PollFd<'_>]) -> bool {
     let now = Timespec {
         tv_sec: 0,

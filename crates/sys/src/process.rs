@@ -1,4 +1,4 @@
-//! Other processes: their memory, and their end.
+//! Processes: their start and end, their memory, their limits, and checks of their sandbox.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -9,16 +9,16 @@ use rustix::process::{
 };
 use rustix::thread::{unshare_unsafe, UnshareFlags};
 
-/// Makes the kernel end a command's process when the thread that starts it ends, in whatever way.
+/// Makes the kernel kill a command's process when the thread that starts it ends, for any reason.
 pub fn end_with_us(command: &mut Command) {
     let parent = std::process::id();
-    // SAFETY: what runs in the child before the program are two system calls.
+    // SAFETY: before the program, the child runs only two system calls.
     unsafe {
         command.pre_exec(move || {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
                 return Err(io::Error::last_os_error());
             }
-            // It may have ended before.
+            // The parent may have ended before the first call.
             match libc::getppid() as u32 == parent {
                 true => Ok(()),
                 false => Err(io::ErrorKind::NotConnected.into()),
@@ -30,14 +30,13 @@ pub fn end_with_us(command: &mut Command) {
 /// Makes a command's process start with its standard input, output and error, and no other
 /// descriptor, even if other code of this process has left one open.
 pub fn pass_only_standard(command: &mut Command) {
-    // SAFETY: what runs in the child before the program is one system call. It only marks
-    // descriptors, so those that the standard library needs until the program starts stay open
-    // until then.
+    // SAFETY: before the program, the child runs only one system call. It only marks descriptors,
+    // so the descriptors that the standard library needs stay open until the program starts.
     unsafe {
         command.pre_exec(|| {
             let flags = libc::CLOSE_RANGE_CLOEXEC as libc::c_int;
-            // Kernels before 5.11 do not know it. There everything that we open ourselves is closed
-            // all the same.
+            // Kernels before 5.11 do not know this flag. There, the descriptors that this code
+            // opens itself are closed nevertheless.
             libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flags);
             Ok(())
         });
@@ -45,7 +44,8 @@ pub fn pass_only_standard(command: &mut Command) {
 }
 
 /// Limits the length of files that this process writes to `most` bytes, permanently, including
-/// files in memory. A call that would exceed it fails, without the signal that ends a process.
+/// files in memory. A call that would exceed the limit fails, and does not raise the signal that
+/// ends a process.
 ///
 /// # Errors
 /// The kernel's error.
@@ -76,15 +76,17 @@ pub fn enter_namespaces(kinds: UnshareFlags) -> io::Result<()> {
     Ok(())
 }
 
-/// Has no crash write this process's memory to a file, and no other process of its user read it.
-/// Programs that it starts write no such file either, but their memory can be read.
+/// Prevents crashes from writing this process's memory to a file, and other processes of its user
+/// from reading it. Programs that this process starts write no such file either, but other
+/// processes can read their memory.
 pub fn hide_memory() -> io::Result<()> {
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     setrlimit(Resource::Core, none)?;
-    // Where a program takes crashes, the kernel asks for this, and not for the limit.
+    // If the system passes core dumps to a program, the kernel checks this attribute, and ignores
+    // the limit.
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
@@ -97,7 +99,7 @@ pub fn landlock_version() -> Option<i32> {
     i32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// Whether this process could have its system calls filtered by seccomp.
+/// Whether seccomp could filter the system calls of this process.
 pub fn can_filter_calls() -> bool {
     // SAFETY: a null pointer to a filter is refused before anything is read through it.
     let refused = unsafe {
@@ -110,12 +112,12 @@ pub fn can_filter_calls() -> bool {
             null,
         )
     };
-    // A kernel that has it looks at the filter, and finds none.
+    // A kernel with seccomp tries to read the filter, and fails with EFAULT.
     refused < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-/// Bytes of a process that are memory of its own or shared memory without a file, resident or
-/// swapped out, without those of mapped files. `None` stands for this process.
+/// The bytes of a process's private memory and of its shared memory without a file, resident or
+/// swapped out. Mapped files do not count. If `pid` is `None`, this process is measured.
 pub fn memory(pid: Option<u32>) -> Option<u64> {
     let process = pid.map_or("self".into(), |pid| pid.to_string());
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -129,7 +131,7 @@ pub fn memory(pid: Option<u32>) -> Option<u64> {
 /// A copy of `len` bytes from `address` in another process.
 ///
 /// # Errors
-/// As [`read_memory`].
+/// Those of [`read_memory`].
 pub fn peek(pid: u32, address: usize, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
     // SAFETY: a vector is valid for its length.
@@ -141,18 +143,18 @@ pub fn peek(pid: u32, address: usize, len: usize) -> io::Result<Vec<u8>> {
 /// Begins to trace another process, without stopping it.
 ///
 /// # Errors
-/// That it is forbidden, or what the kernel says besides.
+/// The kernel's error, for example that tracing is forbidden.
 pub fn trace(pid: u32) -> io::Result<()> {
-    // SAFETY: this request touches no memory of ours.
+    // SAFETY: this request accesses no memory of this process.
     match unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid as libc::pid_t, 0, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Makes system calls with which a process could do harm beyond itself, each with arguments that
-/// mean nothing, and gives the error of each. For tests of sandboxes, which refuse these calls
-/// whatever their arguments are.
+/// Makes system calls with which a process could harm other processes, each with meaningless
+/// arguments. Returns the error of each call. This is for tests of sandboxes, which refuse these
+/// calls for all arguments.
 pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
     macro_rules! tried {
         ($($name:ident)*) => {
@@ -179,9 +181,9 @@ pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
 const F_SETSIG: i32 = 10;
 const FIOSETOWN: libc::Ioctl = 0x8901;
 
-/// Makes system calls that drivers make for their own process, with arguments by which they would
-/// disturb the process `other`, and gives the error of each. For tests of sandboxes. Where they are
-/// not refused, they leave `other` as it is.
+/// Makes system calls that drivers make for their own process, with arguments that apply to the
+/// process `other` instead. Returns the error of each call. This is for tests of sandboxes. Calls
+/// that are not refused leave `other` unchanged.
 pub fn try_to_disturb(other: u32) -> Vec<(&'static str, Option<i32>)> {
     let other = other as libc::pid_t;
     let (input, mut sockets) = (0, [0; 2]);
@@ -238,7 +240,7 @@ pub fn try_to_disturb(other: u32) -> Vec<(&'static str, Option<i32>)> {
                 "signals by request",
                 failed(libc::ioctl(input, FIOSETOWN, &other)),
             ),
-            // What they need.
+            // Calls that drivers need.
             ("", failed(pair(stream | libc::SOCK_CLOEXEC))),
             ("", failed(libc::setpriority(libc::PRIO_PROCESS, 0, 0))),
             ("", failed(libc::sched_setaffinity(0, of_set, &processors))),
@@ -250,12 +252,12 @@ pub fn try_to_disturb(other: u32) -> Vec<(&'static str, Option<i32>)> {
     }
 }
 
-/// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were
-/// before the first that cannot be read.
+/// Copies `len` bytes from `address` in the process `pid` to `into`. Returns the number of bytes
+/// before the first one that cannot be read.
 ///
 /// # Errors
-/// What the kernel says: no permission, no such process, nothing at the address, or that the call
-/// is forbidden or unknown here.
+/// The kernel's error: no permission, no such process, no memory at the address, or a call that is
+/// forbidden or unknown here.
 ///
 /// # Safety
 /// `into` is valid for writing `len` bytes, and no other code uses them meanwhile.
@@ -331,7 +333,8 @@ mod tests {
 
     #[test]
     fn hidden_memory_is_not_dumped() {
-        // SAFETY: the child makes system calls only, and ends without anything of the parent's.
+        // SAFETY: the child only makes system calls, and exits without running the parent's exit
+        // handlers.
         let child = unsafe {
             let child = libc::fork();
             if child == 0 {

@@ -4,22 +4,22 @@ use std::marker::PhantomData;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
-/// While there is one, the calling thread is not sent SIGPIPE for its writes to connections whose
-/// other end has gone: they give EPIPE alone. Rust programs ignore the signal, but it ends programs
-/// in other languages that load us.
+/// While this guard exists, writes of the calling thread to broken connections fail with EPIPE, and
+/// no SIGPIPE reaches the thread. Rust programs ignore the signal, but it ends programs in other
+/// languages that load this library.
 #[derive(Debug)]
 pub struct NoPipeSignal {
-    /// Nothing is unblocked: the thread had blocked the signal before.
+    /// The thread had already blocked the signal, so the guard does not unblock it.
     was_blocked: bool,
-    /// The signal waited before, so it is not ours to take.
+    /// The signal was already pending, so the guard must not take it.
     was_pending: bool,
-    /// The guard belongs to the thread that it was made by.
+    /// The guard must stay in the thread that has made it.
     _thread: PhantomData<*const ()>,
 }
 
 impl NoPipeSignal {
     pub fn block() -> NoPipeSignal {
-        // SAFETY: a set of zeros is one, which the call fills in.
+        // SAFETY: a set of zeros is valid, and the call fills it in.
         let mut before: libc::sigset_t = unsafe { zeroed() };
         // SAFETY: both sets are plain memory here.
         let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &pipe(), &mut before) };
@@ -41,16 +41,16 @@ impl Drop for NoPipeSignal {
         };
         // SAFETY: the set and the time are plain memory here; null asks for no details.
         let take = || unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) };
-        // The signal that a write has raised waits in this thread, and is taken.
+        // Takes the signals that writes have raised, which are pending in this thread.
         while !self.was_pending && take() == libc::SIGPIPE {}
         if !self.was_blocked {
-            // SAFETY: the set is plain memory here; what was blocked before is not wanted.
+            // SAFETY: the set is plain memory here; null asks for no previous set.
             unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
         }
     }
 }
 
-/// Whether the signal waits for this thread or process.
+/// Whether the signal is pending for this thread or process.
 fn is_pending() -> bool {
     // SAFETY: the set is plain memory, which the first call fills in.
     unsafe {
@@ -59,9 +59,9 @@ fn is_pending() -> bool {
     }
 }
 
-/// The set of this signal alone.
+/// The set that contains only this signal.
 fn pipe() -> libc::sigset_t {
-    // SAFETY: the set is plain memory here, which the first call makes an empty one.
+    // SAFETY: the set is plain memory here, and the first call makes it empty.
     unsafe {
         let mut set: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut set);
@@ -87,8 +87,9 @@ mod tests {
 
     #[test]
     fn a_write_to_a_broken_connection_is_an_error_alone() {
-        // SAFETY: the signal has its default action again only until the end of this test; another
-        // test of this process that writes to a broken connection would end it, and there is none.
+        // SAFETY: the signal has its default action again only until the end of this test; a write
+        // to a broken connection in another test would end this process, and no other test makes
+        // one.
         let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
         let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         drop(theirs);
@@ -100,10 +101,10 @@ mod tests {
             drop(inner);
             assert!(is_blocked());
             drop(guard);
-            // The signal would have come here.
+            // A pending signal would have ended the process here.
             assert!(!is_blocked());
         }
-        // A thread that had blocked it finds nothing that waits.
+        // In a thread that had already blocked the signal, no signal is pending afterwards.
         // SAFETY: the set is plain memory here.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &pipe(), null_mut()) };
         let guard = NoPipeSignal::block();

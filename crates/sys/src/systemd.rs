@@ -11,11 +11,11 @@ use rustix::io::FdFlags;
 /// The first descriptor that is passed.
 const FIRST: i32 = 3;
 
-/// Takes the sockets that were passed to this process, with their names. There are none the second
-/// time. Call it while the process has one thread, because it changes the environment.
+/// Takes the sockets that were passed to this process, with their names. A second call returns
+/// none. Call this while the process has one thread, because it changes the environment.
 ///
 /// # Errors
-/// If a descriptor that was announced is not there.
+/// An error if an announced descriptor does not exist.
 pub fn take_sockets() -> io::Result<Vec<(OwnedFd, String)>> {
     let read = |name: &str| std::env::var(name).ok();
     let pid = read("LISTEN_PID").and_then(|text| text.parse::<u32>().ok());
@@ -30,7 +30,7 @@ pub fn take_sockets() -> io::Result<Vec<(OwnedFd, String)>> {
     let mut names = names.split(':');
     let numbers = FIRST..FIRST.saturating_add(count.unwrap_or(0));
     let take = |number| {
-        // SAFETY: asks about a descriptor, and changes nothing.
+        // SAFETY: the call reads the flags of a descriptor, and changes nothing.
         if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -43,11 +43,11 @@ pub fn take_sockets() -> io::Result<Vec<(OwnedFd, String)>> {
     numbers.map(take).collect()
 }
 
-/// Tells the service manager about this process, for example `READY=1`. False if there is none that
-/// wants to know.
+/// Reports the state of this process, for example `READY=1`, to the service manager. Returns false
+/// if no service manager expects reports.
 ///
 /// # Errors
-/// If it cannot be told.
+/// An error if the report cannot be sent.
 pub fn notify(state: &str) -> io::Result<bool> {
     let Some(place) = std::env::var_os("NOTIFY_SOCKET") else {
         return Ok(false);

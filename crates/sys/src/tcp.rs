@@ -1,15 +1,15 @@
-//! The kernel's knowledge about a TCP connection's other end.
+//! The kernel's information about the other end of a TCP connection.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// How well the peer's machine answers.
+/// The progress of data to the peer's machine, and its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Time since the peer's machine last acknowledged anything, be it by saying that it has no
-    /// room.
+    /// Time since the last acknowledgement from the peer's machine, including one that only reports
+    /// a full window.
     pub last_answer: Duration,
     /// Time since data were last sent, or sent again.
     pub last_sent: Duration,
@@ -17,18 +17,18 @@ pub struct Progress {
     pub unacknowledged: u32,
     /// Bytes that wait to be sent for the first time.
     pub unsent: u32,
-    /// Unanswered probes (keepalive, or of a closed window).
+    /// Unanswered probes (keepalive, or for a closed window).
     pub probes: u32,
 }
 
 impl Progress {
-    /// Whether the peer's machine has acknowledged all that it was sent, and nothing more is to go.
+    /// Whether the peer's machine has acknowledged all data, and no more data wait to be sent.
     pub fn is_done(&self) -> bool {
         self.unacknowledged == 0 && self.unsent == 0 && self.probes == 0
     }
 
-    /// Whether the last thing sent still waits for any answer. A machine whose program does not
-    /// read answers all the same.
+    /// Whether the last data sent are still unanswered. A machine also answers if its program does
+    /// not read.
     pub fn unanswered(&self) -> bool {
         (self.unacknowledged > 0 && self.last_sent < self.last_answer) || self.probes > 0
     }
@@ -88,7 +88,7 @@ mod tests {
         };
         assert!(!idle.unanswered() && idle.is_done());
         assert!(Progress { probes: 1, ..idle }.unanswered());
-        // It has no room, says so, and will be asked again.
+        // The peer has reported a full window, and will be probed again.
         let full = Progress {
             unacknowledged: 3,
             ..idle

@@ -1,4 +1,4 @@
-//! The names of users, and where files of this user are.
+//! The names of users, and the folders for this user's files.
 
 use std::ffi::{CStr, OsString};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The longest entry of the user database that is read.
 const ENTRY_MAX: usize = 1 << 20;
 
-/// The name of a user, if the user database of this system has one. Asking may take a network
+/// The name of a user, if the user database of this system has one. The query may take a network
 /// round trip.
 pub fn name(uid: u32) -> Option<String> {
     let mut buffer = vec![0 as libc::c_char; 1024];
@@ -38,19 +38,20 @@ pub fn name(uid: u32) -> Option<String> {
     }
 }
 
-/// `manganese` in the folder for this user's settings. None without a home.
+/// `manganese` in the folder for this user's settings. `None` if the user has no home folder.
 pub fn settings_folder() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config", |name| std::env::var_os(name))
 }
 
-/// `manganese` in the folder for what programs of this user keep. None without a home.
+/// `manganese` in the folder for the state of this user's programs. `None` if the user has no home
+/// folder.
 pub fn state_folder() -> Option<PathBuf> {
     folder("XDG_STATE_HOME", ".local/state", |name| {
         std::env::var_os(name)
     })
 }
 
-/// A relative folder does not count, as the XDG specification has it.
+/// Relative paths are ignored, as the XDG specification requires.
 fn folder(
     variable: &str,
     at_home: &str,

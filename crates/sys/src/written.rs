@@ -1,6 +1,6 @@
-//! Private memory that tells which of its pages were written, by any code: the kernel notes it
-//! without a signal or a fault handler (userfaultfd(2)'s asynchronous write protection, read by
-//! PAGEMAP_SCAN; Linux 6.7).
+//! Private memory that reports its written pages. The kernel records writes by any code, without a
+//! signal or a fault handler (userfaultfd(2)'s asynchronous write protection, read by PAGEMAP_SCAN;
+//! Linux 6.7).
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// Regions that one call of the kernel's reports.
+/// The largest number of regions that one system call reports.
 const REGIONS: usize = 256;
 
-/// Zeroed memory on pages of its own.
+/// Zeroed memory on separate pages.
 #[derive(Debug)]
 pub struct Watched {
     base: NonNull<u8>,
@@ -27,7 +27,7 @@ unsafe impl Send for Watched {}
 
 impl Watched {
     /// # Errors
-    /// There is not so much memory.
+    /// An error if there is not enough memory.
     pub fn new(len: usize) -> io::Result<Watched> {
         let len = len.max(1).next_multiple_of(rustix::param::page_size());
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -41,7 +41,7 @@ impl Watched {
             len,
             watch: None,
         };
-        // Where the kernel is too old or forbids it, all pages count as written.
+        // If the kernel is too old or forbids this, all pages count as written.
         watched.watch = Watch::of_this_process().filter(|w| w.begin(base.as_ptr(), len).is_ok());
         Ok(watched)
     }
@@ -50,7 +50,7 @@ impl Watched {
         self.base.as_ptr()
     }
 
-    /// Parts, made of whole pages, outside which nothing was written since the last call.
+    /// Ranges of whole pages. Outside these ranges, nothing was written since the last call.
     pub fn take_written(&self) -> Vec<Range<usize>> {
         let start = self.base.as_ptr() as u64;
         let all = || std::iter::once(0..self.len).collect();
@@ -68,7 +68,8 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this length; the watch of it ends with it.
+        // SAFETY: mapped by `new` with this length. The kernel stops watching the memory when it is
+        // unmapped.
         let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
@@ -134,12 +135,12 @@ struct Scan {
 
 const UFFD_API: u64 = 0xaa;
 const USER_MODE_ONLY: libc::c_int = 1;
-/// Write protection, also of pages that were never touched, that the kernel removes at a write.
+/// Write protection that the kernel removes at a write. It includes pages that were never accessed.
 const FEATURES: u64 = 1 | 1 << 13 | 1 << 15;
 const REGISTER_WRITES: u64 = 2;
 const PROTECT_WRITES: u64 = 1;
 const PAGE_IS_WRITTEN: u64 = 2;
-/// Protect what is reported again, in the same step; refuse memory that isn't watched.
+/// Protect reported pages again in the same step, and refuse memory that is not watched.
 const SCAN_FLAGS: u64 = 1 | 2;
 
 /// The number of an ioctl that reads and writes a `T`.
@@ -155,7 +156,7 @@ impl Watch {
 
     fn open() -> io::Result<Watch> {
         let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | USER_MODE_ONLY;
-        // SAFETY: a system call without memory of ours; what it gives is a descriptor of our own.
+        // SAFETY: the system call accesses no memory of this process, and returns a new descriptor.
         let faults = unsafe {
             match libc::syscall(libc::SYS_userfaultfd, flags) {
                 ..=-1 => return Err(io::Error::last_os_error()),
@@ -191,7 +192,7 @@ impl Watch {
             mode: PROTECT_WRITES,
         };
         control(&self.faults, request::<Protect>(UFFD_API, 6), &mut protect)?;
-        // A kernel that cannot report says so now.
+        // If the kernel cannot report writes, this fails now.
         self.take(start, start + len).map(drop)
     }
 
@@ -222,10 +223,10 @@ impl Watch {
     }
 }
 
-/// An ioctl with a structure that the kernel reads and fills; gives what it returns.
+/// An ioctl with a structure that the kernel reads and fills. Returns the result of the call.
 fn control<T>(fd: &impl AsRawFd, request: u64, argument: &mut T) -> io::Result<usize> {
-    // SAFETY: the request's number contains the size of the structure, which is the kernel's for
-    // it; pointers in it lead to memory that outlives the call.
+    // SAFETY: the request's number contains the size of the structure, which is the size that the
+    // kernel expects. Pointers in the structure lead to memory that outlives the call.
     let result = unsafe { libc::ioctl(fd.as_raw_fd(), request as _, ptr::from_mut(argument)) };
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
@@ -236,7 +237,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
-    /// Offsets that are in none of the parts.
+    /// Whether an offset is in one of the parts.
     fn covered(parts: &[Range<usize>], offset: usize) -> bool {
         parts.iter().any(|part| part.contains(&offset))
     }

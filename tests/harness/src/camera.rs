@@ -9,17 +9,17 @@ use crate::stage::{make, root, target, Stage};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A camera whose library was built beside this build's `mgn`.
+/// A camera with the fixed-clock library of this build.
 ///
 /// # Panics
-/// If its library does not build.
+/// If the library does not build.
 pub fn camera() -> Camera {
     let folder = target();
     make(&root().join("crates/verify/fixed_clock"), &folder);
     Camera::new(folder.join(mgn_launch::FIXED_CLOCK_FILE))
 }
 
-/// A camera with a stopped clock, so that all frames are alike.
+/// A camera with a stopped clock, so that all frames are the same.
 ///
 /// # Panics
 /// As [`camera`].
@@ -31,7 +31,7 @@ pub fn still() -> Camera {
     }
 }
 
-/// The fifth frame that glxgears draws directly, started with `arguments`, by a stopped clock.
+/// The fifth frame of glxgears with these arguments, drawn directly and with a stopped clock.
 ///
 /// # Panics
 /// If it draws nothing.

@@ -1,4 +1,4 @@
-//! A program that leaves pictures, run directly and through a server.
+//! Runs a program that leaves pictures directly and through a server, and compares the results.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
 use crate::wall::{wall_file, Tile};
 
-/// The transport in entries for programs that fail with the local driver.
+/// The transport in the entries for programs that fail with the local driver.
 const DIRECTLY: &str = "directly";
 
-/// More than any program takes on a slow machine.
+/// Longer than any program takes, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(400);
 
-/// Tiles of different sizes, with bezels between some and overlaps of others, and one that is
-/// reached by large windows only.
+/// A wall with tiles of different sizes. There are bezels between some tiles, others overlap, and
+/// only large windows reach one of them.
 fn uneven(fit: &str) -> String {
     let tiles = [
         ("left", [0, 0, 90, 200]),
@@ -45,7 +45,7 @@ fn bezels() -> String {
     of_tiles("bezels", [256, 256], "1:1", &tiles)
 }
 
-/// Ten tiles of a mural that is larger than viewports are.
+/// Ten tiles of a mural that is larger than the largest viewport.
 fn mural() -> String {
     const EDGES: [u32; 6] = [0, 9900, 16400, 32768, 39800, 40000];
     let columns = EDGES.iter().zip(&EDGES[1..]);
@@ -70,20 +70,20 @@ type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
 
 /// One program with its arguments.
 pub struct Case {
-    /// Names its folder of failures too.
+    /// The name of the case, which is also the name of its folder in `target/failures`.
     pub name: String,
     pub program: PathBuf,
-    /// Its arguments, to leave its files in this folder.
+    /// The arguments with which the program leaves its files in this folder.
     pub arguments: Box<Arguments>,
-    /// The exit statuses with which it may end, directly and with us alike.
+    /// The exit statuses with which the program may end, both directly and through a server.
     pub statuses: Vec<i32>,
-    /// Whether each run needs an X server of its own: for what programs leave there for the next,
-    /// for input, and for windows that none may cover.
+    /// Whether each run needs its own X server: for programs that leave something on the X server,
+    /// that get input, or whose windows must not be covered.
     pub alone: bool,
-    /// Whether it shows the same frames in the same order each time.
+    /// Whether the program shows the same frames in the same order in each run.
     pub orderly: bool,
-    /// Whether shaders are recompiled in each run: a compiler that finds one in its cache does not
-    /// say again what it warned of.
+    /// Whether each run compiles the shaders again. The compiler does not repeat its warnings for
+    /// shaders that it finds in its cache.
     pub compiles: bool,
 }
 
@@ -104,7 +104,7 @@ impl Case {
         }
     }
 
-    /// Prepares the command of one of its runs, directly or not.
+    /// Prepares the command of a run, either directly or through a server.
     fn prepare(&self, command: &mut Command) {
         if self.compiles {
             command.env("MESA_SHADER_CACHE_DISABLE", "true");
@@ -117,23 +117,25 @@ impl Case {
 struct Verdict {
     /// Differences by transport.
     differences: Vec<(String, Difference)>,
-    /// How it ended directly, if not well. Then there is nothing to compare with.
+    /// How the direct run ended, if it did not end well. In this case there is no comparison.
     ended_directly: Option<String>,
-    /// Reasons why a comparison is worthless: the program did not end well, or was not rendered by
-    /// us.
+    /// Reasons why a comparison is worthless: the program did not end well, or our server did not
+    /// render it.
     problems: Vec<String>,
     files: usize,
 }
 
-/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks
-/// that our server rendered it and no other driver was near. The frames that a wall shows, put
-/// together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2`
-/// goes to four renderers, `wall-tcp` to as many by sockets, `wall-mural` to one that is larger
-/// than viewports, and `wall-replicas` to four and another, and `stages-shm` goes by stages in the
-/// program's process. Where there are walls, the run over `shm` saves its frames, too.
+/// Runs every case directly and over each of `transports`, and compares all files that the runs
+/// leave. Checks that our server rendered the program, and that no other driver was loaded. The
+/// frames of a wall, put together from its tiles, are compared with the frames of one renderer.
+///
+/// Some of the transports are walls: `wall-2x2` has four renderers, `wall-tcp` has four that are
+/// reached by sockets, `wall-mural` is larger than viewports, and `wall-replicas` consists of a
+/// wall with four renderers and another wall. `stages-shm` has stages in the program's process. If
+/// there are walls, the run over `shm` also saves its frames.
 ///
 /// # Panics
-/// With a table of everything that is wrong. Pictures that differ are in `target/failures`.
+/// If anything is wrong, with a table of all of it. Pictures that differ are in `target/failures`.
 pub fn compare_all(stage: &Stage, cases: &[Case], transports: &[&str]) {
     assert!(!cases.is_empty(), "there is nothing to compare");
     let verdicts = in_parallel(cases, |case| compare(stage, case, transports));
@@ -190,13 +192,14 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     }
     let is_wall = |transport: &str| case.orderly && transport.starts_with("wall-");
     let mut order = transports.to_vec();
-    // The frames of a wall are compared with those that one renderer shows.
+    // The frames of a wall are compared with the frames of one renderer.
     let has_wall = order.iter().any(|transport| is_wall(transport));
     let shown = has_wall.then(|| stage.folder());
     order.sort_by_key(|transport| *transport != "shm");
     if let Some(one) = shown.as_ref().filter(|_| !order.contains(&"shm")) {
         let out = stage.folder();
-        // How it ends, and what else it leaves, is not looked at: only the frames are needed.
+        // Only the frames of this run are needed. Its exit status and its other files do not
+        // matter.
         run_through(stage, case, "shm", &out, Some(one));
         let _ = fs::remove_dir_all(out);
     }
@@ -231,7 +234,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
         let _ = fs::remove_dir_all(&failures);
         let mut found = compare_folders(&direct, &ours, Some(&failures))
             .expect("pictures can be read, and kept");
-        // A program that crashed leaves less, which is not reported.
+        // A program that crashed leaves fewer files. The missing files are not reported.
         found.retain(|d| ended_well || !d.is_missing());
         verdict.files += fs::read_dir(&ours).map_or(0, |d| d.count());
         verdict
@@ -253,8 +256,8 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     verdict
 }
 
-/// Runs a case over a transport, to leave its files in `out`, its figures beside that, and the
-/// frames it shows in `saved`.
+/// Runs a case over a transport. The program leaves its files in `out`, the statistics are written
+/// beside that folder, and the frames that are shown go to `saved`.
 fn run_through(
     stage: &Stage,
     case: &Case,
@@ -278,8 +281,8 @@ fn stats_of(out: &Path) -> PathBuf {
     out.with_extension("json")
 }
 
-/// The frames that are not the same in both folders, of those that are in both: the last ones may
-/// be under way when a program ends.
+/// The frames that differ between the two folders. Frames that only one folder has are ignored,
+/// because the last ones may be under way when a program ends.
 fn shown_otherwise(one: &Path, wall: &Path) -> Vec<String> {
     let frames = fs::read_dir(one).into_iter().flatten().flatten();
     let names = frames.map(|frame| frame.file_name());
@@ -315,15 +318,16 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),
     };
-    // Over one transport, so that both ways of sending a run are compared.
+    // Vertices are always welded over this transport, so that both ways of sending them are
+    // compared.
     if transport == "tcp" {
         command.args(["--weld", "always"]);
     }
     command
 }
 
-/// Whether there are any in the folder. A program may leave out all it does because OpenGL lacks
-/// it.
+/// Whether there are any pictures in the folder. A program may skip all its scenes because OpenGL
+/// lacks a feature.
 fn pictures(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files
@@ -331,7 +335,8 @@ fn pictures(folder: &Path) -> bool {
         .any(|file| file.path().extension().is_some_and(|e| e == "ppm"))
 }
 
-/// Why the figures of a run that `drew` do not show that our server rendered it.
+/// The reason why the statistics of a run do not show that our server rendered it. `drew` is
+/// whether the program drew.
 fn not_ours(figures: &Value, drew: bool) -> Option<String> {
     if figures["other_drivers"]
         .as_array()

@@ -1,4 +1,4 @@
-//! Differences that are known, each with its reason: `tests/conformance/expected-differences.toml`.
+//! Known differences, each with its reason: `tests/conformance/expected-differences.toml`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::stage::root;
 
-/// The list. It may only get shorter: an entry whose file no longer differs is an error too.
+/// The list. It may only get shorter: an entry is also an error if its file no longer differs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -20,12 +20,12 @@ pub struct Expected {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// A file that the program writes, or one and a scene: `lists.txt#nested`. Or a program that
-    /// fails with the local driver; its transport is `directly`.
+    /// A file that the program writes, or a file and a scene: `lists.txt#nested`. Or a program that
+    /// fails with the local driver: then the transport is `directly`.
     what: String,
-    /// On these transports; without it on all.
+    /// The transports that the entry applies to. `None` for all.
     transports: Option<Vec<String>>,
-    /// With versions of Mesa that begin with one of these, such as `22.`; without it with all.
+    /// The versions of Mesa that the entry applies to, as prefixes such as `22.`. `None` for all.
     mesa: Option<Vec<String>>,
     reason: String,
 }
@@ -34,7 +34,7 @@ impl Expected {
     /// The entries for this version of Mesa.
     ///
     /// # Panics
-    /// If the file cannot be understood, or has an entry without a reason.
+    /// If the file cannot be parsed, or has an entry without a reason.
     pub fn read(mesa: &str) -> Expected {
         let path = root().join("tests/conformance/expected-differences.toml");
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Expected {
             .retain(|entry| applies(entry.mesa.as_deref(), mesa));
     }
 
-    /// Whether this difference is listed. Notes that it was met.
+    /// Whether this difference is listed. Records that it occurred.
     pub fn has(&mut self, what: &str, transport: &str) -> bool {
         let listed = self.difference.iter().position(|e| {
             let there = e
@@ -69,7 +69,7 @@ impl Expected {
         listed.is_some()
     }
 
-    /// Entries that were not met.
+    /// The entries whose differences did not occur.
     pub fn outlived(&self) -> Vec<String> {
         let left = self
             .difference
@@ -80,7 +80,7 @@ impl Expected {
     }
 }
 
-/// Whether an entry for these versions is for this version of Mesa.
+/// Whether an entry for these versions applies to this version of Mesa.
 pub(crate) fn applies(versions: Option<&[String]>, mesa: &str) -> bool {
     versions.is_none_or(|versions| versions.iter().any(|v| mesa.starts_with(v)))
 }

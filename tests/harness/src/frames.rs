@@ -1,4 +1,4 @@
-//! Frames that a run saves while it goes on.
+//! Frames that a run saves while it continues.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::camera::camera;
 use crate::outcome::Running;
 use crate::stage::programs;
 
-/// More than anything takes on a slow machine.
+/// Longer than anything takes, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A program of 200 x 100 pixels, run by `mgn` without further flags, and a wall's flags. Its
-/// frames go to a folder, and each is the same in every run.
+/// Starts a program of 200 x 100 pixels through this `mgn`, with the flags of a wall. The frames
+/// are saved in `folder`. They are the same in every run.
 ///
 /// # Panics
 /// If it cannot be started.
@@ -32,10 +32,10 @@ pub fn drawing(mut mgn: Command, folder: &Path, wall: &[&str], frames: u32) -> R
     Running::start(&mut mgn)
 }
 
-/// Waits until there is more to be seen than `before`, and says how much.
+/// Waits until `seen` returns more than `before`, and returns that number.
 ///
 /// # Panics
-/// If it does not go on.
+/// If the number does not grow in time.
 pub fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
     let start = Instant::now();
     loop {
@@ -51,8 +51,8 @@ pub fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
     }
 }
 
-/// How many frames there are in a folder, which is the number of the last. One that is being
-/// written is not counted.
+/// The number of frames in a folder, which is also the number of the last frame. A frame that is
+/// being written is not counted.
 pub fn saved(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_whole = |file: &fs::DirEntry| file.path().extension().is_some_and(|e| e == "png");
@@ -60,7 +60,7 @@ pub fn saved(folder: &Path) -> u64 {
 }
 
 /// # Panics
-/// If it is not there.
+/// If the frame does not exist.
 pub fn picture(folder: &Path, frame: u64) -> Picture {
     let file = folder.join(format!("frame-{frame:06}.png"));
     Picture::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -72,10 +72,10 @@ pub fn hole(picture: &Picture) -> bool {
     pixels.any(|rgb| rgb == [0x60; 3])
 }
 
-/// Waits for a frame that has all tiles, or for one that has not.
+/// Waits for a frame that has all tiles if `is_whole`, otherwise for a frame with a missing tile.
 ///
 /// # Panics
-/// If it does not come.
+/// If there is no such frame in time.
 pub fn wait_for(folder: &Path, is_whole: bool) {
     let mut seen = progress(0, || saved(folder));
     while hole(&picture(folder, seen)) == is_whole {
@@ -83,10 +83,10 @@ pub fn wait_for(folder: &Path, is_whole: bool) {
     }
 }
 
-/// Waits for a few frames more, and says the number of the last.
+/// Waits for a few more frames, and returns the number of the last one.
 ///
 /// # Panics
-/// If they do not come.
+/// If the frames do not come in time.
 pub fn some_more(folder: &Path) -> u64 {
     progress(saved(folder) + 5, || saved(folder))
 }

@@ -1,4 +1,4 @@
-//! Screens that tiles are shown on.
+//! Screens on which tiles are shown.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use rustix::process::{kill_process, Pid, Signal};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 
-/// An X server for one tile, which everybody on this host may use.
+/// An X server for one tile. All users of this host may connect to it.
 #[derive(Debug)]
 pub struct Head {
     process: Child,
@@ -22,14 +22,14 @@ impl Head {
         Head::by(Command::new("Xvfb"))
     }
 
-    /// Xvfb by another command, which is given its arguments.
+    /// Starts Xvfb by another command, to which Xvfb's arguments are added.
     ///
     /// # Panics
     /// If it does not start.
     pub fn by(mut command: Command) -> Head {
         let mut process = command
             .args(["-displayfd", "1", "-screen", "0", "400x400x24"])
-            // Without Composite it keeps nothing of windows that are covered.
+            // Without Composite, the X server does not keep the contents of covered windows.
             .args([
                 "-ac",
                 "-noreset",
@@ -58,10 +58,10 @@ impl Head {
         let _ = kill_process(Pid::from_child(&self.process), signal);
     }
 
-    /// A rectangle of the screen.
+    /// A picture of a rectangle of the screen.
     ///
     /// # Panics
-    /// If it is not on the screen.
+    /// If the rectangle is not on the screen.
     pub fn see(&self, [x, y, width, height]: [u32; 4]) -> Picture {
         let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
         let root = connection.setup().roots[screen].root;
@@ -79,10 +79,10 @@ impl Head {
         }
     }
 
-    /// How many windows there are.
+    /// The number of windows on the screen.
     ///
     /// # Panics
-    /// If the X server has gone.
+    /// If the X server has ended.
     pub fn windows(&self) -> usize {
         let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
         let root = connection.setup().roots[screen].root;

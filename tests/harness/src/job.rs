@@ -1,4 +1,5 @@
-//! Work on two threads: the tests' machines have two processors, and a run keeps one busy.
+//! Work on two threads. The machines for tests have two processors, and a run keeps one of them
+//! busy.
 
 use std::sync::Mutex;
 

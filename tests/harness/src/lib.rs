@@ -1,7 +1,7 @@
-//! Runs programs directly and through a server, and compares what they leave.
+//! Runs programs directly and through a server, and compares the files that they leave.
 //!
-//! The programs' own C sources are built when first needed. Everything is rendered by llvmpipe, on
-//! a private X server, so that the picture without us is the yardstick for the picture with us.
+//! The C programs are built when they are first needed. llvmpipe renders everything, on a private X
+//! server, so a direct run is the reference for the run through a server.
 #![forbid(unsafe_code)]
 
 mod camera;

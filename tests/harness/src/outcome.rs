@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{kill_process_group, Pid, Signal};
 
-/// A program that was started, with what it says being collected. Dropping it kills it and all of
-/// its process group.
+/// A program that was started. Its output is collected. When this is dropped, the program and its
+/// process group are ended.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -21,7 +21,8 @@ pub struct Running {
 /// How a program ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// As shells count it; `None` if it had to be killed because its time was over.
+    /// The exit status as a shell reports it. `None` if the program was killed because its time was
+    /// over.
     pub status: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -59,7 +60,7 @@ impl Running {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits for its end, and kills it when `limit` is over.
+    /// Waits until the program ends. Ends it when `limit` is over.
     pub fn finish(mut self, limit: Duration) -> Outcome {
         let start = Instant::now();
         let mut status = None;
@@ -83,7 +84,8 @@ impl Running {
         }
     }
 
-    /// Asks first, so that what it started is ended by it, then kills.
+    /// Sends SIGTERM first, so that the program can end the processes that it started, and then
+    /// SIGKILL.
     fn end(&mut self) {
         for (signal, grace) in [(Signal::TERM, 5000), (Signal::KILL, 1000)] {
             let deadline = Instant::now() + Duration::from_millis(grace);
@@ -95,7 +97,7 @@ impl Running {
                 thread::sleep(Duration::from_millis(5));
             }
         }
-        // Processes that it left behind would keep the pipes open.
+        // Remaining processes of the group would keep the pipes open.
         let _ = kill_process_group(self.rustix_pid(), Signal::KILL);
     }
 
@@ -116,7 +118,7 @@ impl Outcome {
         Running::start(command).finish(limit)
     }
 
-    /// Everything about it, for a failed test.
+    /// A description with the exit status and the output, for the message of a failed test.
     pub fn describe(&self) -> String {
         let status = match self.status {
             Some(status) => format!("exit status {status}"),
@@ -129,7 +131,7 @@ impl Outcome {
     }
 }
 
-/// The figures that `mgn run --stats-json` left in `path`.
+/// The statistics that `mgn run --stats-json` wrote to `path`.
 pub(crate) fn figures(path: &Path) -> Option<serde_json::Value> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }

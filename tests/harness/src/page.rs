@@ -1,4 +1,4 @@
-//! Runs with viewers, and their pages as browsers see them.
+//! Runs with viewers, and a client that uses their pages like a browser.
 
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-/// A run with viewers, and their pages' addresses.
+/// A run with viewers, and the addresses of their pages.
 #[derive(Debug)]
 pub struct Live {
     process: Child,
@@ -20,7 +20,7 @@ pub struct Live {
 
 impl Live {
     /// # Panics
-    /// If it does not print this number of addresses.
+    /// If the run does not print this number of addresses.
     pub fn start(mut command: Command, viewers: usize) -> Live {
         let started = command.stderr(Stdio::piped()).spawn();
         let mut process = started.expect("the command starts");
@@ -35,10 +35,10 @@ impl Live {
         live
     }
 
-    /// A viewer of its own, which says its page's address first.
+    /// A separate viewer, which first prints the address of its page.
     ///
     /// # Panics
-    /// If it does not.
+    /// If the viewer prints no address.
     pub fn viewer(mut command: Command) -> Live {
         let started = command.stdout(Stdio::piped()).spawn();
         let mut process = started.expect("the command starts");
@@ -62,7 +62,7 @@ impl Drop for Live {
     }
 }
 
-/// Watches a page until it shows one frame of all of a wall's `tiles`.
+/// Watches a page until it shows one frame of all `tiles` of a wall.
 ///
 /// # Panics
 /// If that takes longer than `limit`.
@@ -70,7 +70,7 @@ pub fn watch(url: &str, tiles: usize, limit: Duration) {
     Watcher::open(url, tiles, limit).sees(tiles);
 }
 
-/// Does the work of a page, without a browser.
+/// Does the work of a page without a browser.
 #[derive(Debug)]
 pub struct Watcher {
     socket: WebSocket<TcpStream>,
@@ -78,10 +78,10 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Opens a page with the token in its address, and looks at all tiles.
+    /// Opens a page with the token in its address, and asks for all tiles.
     ///
     /// # Panics
-    /// If there is no page, or if any of what is waited for takes longer than `limit`.
+    /// If there is no page, or if a later wait takes longer than `limit`.
     pub fn open(url: &str, tiles: usize, limit: Duration) -> Watcher {
         let (place, token) = url.split_once("/#token=").expect("an address with a token");
         let place = place.strip_prefix("http://").expect("a page");
@@ -99,16 +99,16 @@ impl Watcher {
         let (socket, _) = tungstenite::client::client(request, stream).expect("the page's socket");
         let mut watcher = Watcher { socket, limit };
         let widths = vec![150; tiles];
-        // A page with a wrong token may have been refused already.
+        // Errors are ignored, because the server may already have refused a wrong token.
         let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
         let _ = watcher.socket.send(Message::text(view));
         watcher
     }
 
-    /// Waits for a message with one frame of this number of tiles, and of no others.
+    /// Waits for a message with one frame of exactly this number of tiles.
     ///
     /// # Panics
-    /// If it does not come.
+    /// If there is no such message in time.
     pub fn sees(&mut self, tiles: usize) {
         self.until(&format!("a frame of {tiles} tiles"), |message| {
             let Message::Binary(bytes) = message else {
@@ -120,10 +120,10 @@ impl Watcher {
         });
     }
 
-    /// Waits until the page is told that its tiles are in this state: `live`, `lost`.
+    /// Waits until the page is told that its tiles are in these states: `live` or `lost`.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the page is not told so in time.
     pub fn is_told(&mut self, states: &[&str]) {
         self.until(&format!("{states:?}"), |message| {
             let Message::Text(text) = message else {
@@ -136,10 +136,10 @@ impl Watcher {
         });
     }
 
-    /// Waits for the connection's end, and says the reason that is given.
+    /// Waits for the end of the connection, and returns the code that is given as the reason.
     ///
     /// # Panics
-    /// If it stays.
+    /// If the connection does not end in time.
     pub fn is_left(mut self) -> Option<u16> {
         let start = Instant::now();
         loop {
@@ -160,7 +160,7 @@ impl Watcher {
     fn read(&mut self) -> Result<Message, tungstenite::Error> {
         loop {
             match self.socket.read() {
-                // This process was stopped and continued.
+                // A signal has stopped and continued this process.
                 Err(tungstenite::Error::Io(e)) if e.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }
@@ -183,7 +183,7 @@ impl Watcher {
     }
 }
 
-/// Tiles and frames of the pictures in a message.
+/// The tile and the frame of each picture in a message.
 fn pictures(message: &[u8]) -> Vec<(u32, u64)> {
     let bytes = |at: usize, n: usize| &message[at..at + n];
     let u32_at = |at| u32::from_le_bytes(bytes(at, 4).try_into().expect("4 bytes"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The numbers of all.
+/// The ids of all processes.
 ///
 /// # Panics
 /// If there is no `/proc`.

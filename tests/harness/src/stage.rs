@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use mgn_launch::{RunDir, Xvfb};
 
-/// The checkout.
+/// The root folder of the checkout.
 pub fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors()
@@ -18,19 +18,20 @@ pub fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Where cargo puts `mgn` and the client library for the profile of this test or program.
+/// The folder in which cargo puts `mgn` and the client library for the profile of this program.
 pub fn target() -> PathBuf {
     let program = std::env::current_exe().expect("a program knows its own file");
     let folder = program.parent().expect("it lies in a folder");
     if folder.ends_with("deps") {
-        // A test's lies one deeper.
+        // Test programs are one folder deeper.
         folder.parent().expect("the profile's").to_owned()
     } else {
         folder.to_owned()
     }
 }
 
-/// Builds the C programs in `folder` of the checkout with its Makefile, and returns where they are.
+/// Builds the C programs in `folder` of the checkout with its Makefile. Returns the folder with the
+/// results.
 ///
 /// # Panics
 /// If they do not build.
@@ -50,7 +51,7 @@ pub(crate) fn make(source: &Path, out: &Path) {
         .arg("-C")
         .arg(source)
         .arg(format!("OUT={}", out.display()))
-        // Not those of a make that runs these tests.
+        // Without the flags of a make that runs these tests.
         .env_remove("MAKEFLAGS")
         .env_remove("MFLAGS")
         .output()
@@ -63,7 +64,7 @@ pub(crate) fn make(source: &Path, out: &Path) {
     );
 }
 
-/// A private X server and a folder for what programs write.
+/// A private X server, and a folder for the files that programs write.
 #[derive(Debug)]
 pub struct Stage {
     xvfb: Xvfb,
@@ -84,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// A fresh folder that goes away with the stage.
+    /// A new folder that is removed with the stage.
     pub fn folder(&self) -> PathBuf {
         let n = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.run.join(format!("out-{n}"));
@@ -100,19 +101,19 @@ impl Stage {
         self.xvfb.authority()
     }
 
-    /// `program` as it would run without us, on this stage's X server.
+    /// A command that runs `program` without Manganese, on this stage's X server.
     pub fn direct(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env("DISPLAY", self.xvfb.display())
             .env("XAUTHORITY", self.xvfb.authority())
-            // Machines with a graphics card render with llvmpipe as well.
+            // So machines with a graphics card render with llvmpipe as well.
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env_remove("WAYLAND_DISPLAY")
-            // Nothing of what the user has set up.
+            // Without the user's configuration.
             .env("XDG_CONFIG_HOME", self.run.join("config"))
             .env("XDG_STATE_HOME", self.run.join("state"))
-            // Programs are to find the same over TCP.
+            // Makes programs find the same features over TCP as over other transports.
             .env("MGN_SPIRV", "1")
             .env_remove("MGN_SERVER")
             .env_remove("MGN_TOKEN_FILE")
@@ -122,7 +123,7 @@ impl Stage {
         command
     }
 
-    /// The version of the Mesa that renders directly, such as 22.3.6; empty if it cannot be told.
+    /// The version of Mesa that renders directly, such as 22.3.6. Empty if it is not known.
     pub fn mesa(&self) -> String {
         let said = self
             .direct("glxinfo")
@@ -133,7 +134,7 @@ impl Stage {
         release(&String::from_utf8_lossy(&said)).to_owned()
     }
 
-    /// The `mgn` of this build, on this stage's X server.
+    /// A command that runs this build's `mgn` on this stage's X server.
     pub fn mgn(&self) -> Command {
         self.direct(mgn())
     }
@@ -159,7 +160,7 @@ fn mgn() -> PathBuf {
     mgn
 }
 
-/// The release of Mesa in what glxinfo says, some of which names Mesa as the vendor.
+/// The release of Mesa in glxinfo's output. Some lines of the output name Mesa only as the vendor.
 fn release(said: &str) -> &str {
     let versions = said.lines().filter(|line| line.contains("version string:"));
     let mut named = versions.filter_map(|line| line.split_once(" Mesa "));

@@ -1,4 +1,4 @@
-//! Walls of files, as people write them.
+//! Files that describe walls, as users write them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,12 +8,12 @@ use tempfile::NamedTempFile;
 
 use crate::stage::target;
 
-/// A tile: its name, x, y, width and height, and where it is shown as TOML says it; empty for the
-/// program's window.
+/// A tile: its name, then x, y, width and height, then the TOML value for where it is shown. The
+/// value is empty if the tile is shown in the program's window.
 pub type Tile = (String, [u32; 4], String);
 
-/// Writes a wall into a file, whose name it returns for `--wall`. `more` has further settings, for
-/// example `fit = "1:1"`. The same wall always gives the same file.
+/// Writes a wall to a file, and returns the file's name for `--wall`. `more` contains further
+/// settings, such as `fit = "1:1"`. The same wall always has the same file.
 pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Tile]) -> String {
     let mut text = format!("[[wall]]\nname = \"{name}\"\nsize = [{width}, {height}]\n{more}\n");
     for (name, rect, present) in tiles {
@@ -28,7 +28,7 @@ pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Til
     let folder = target().join("walls");
     fs::create_dir_all(&folder).expect("a folder for walls");
     let file = folder.join(format!("{name}-{sum:016x}.toml"));
-    // Other processes and threads may write the same at this moment, and read it.
+    // Other processes and threads may write or read the same file at this moment.
     let mut draft = NamedTempFile::new_in(&folder).expect("a file for a wall");
     draft.write_all(text.as_bytes()).expect("a file for a wall");
     draft.persist(&file).expect("a file for a wall");

@@ -1,4 +1,4 @@
-//! `mgn bench` where it draws: quick runs end, no matter what works here, and leave nothing behind.
+//! `mgn bench` with drawing: quick runs end on any machine, and leave no processes or files behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +11,12 @@ use mgn_tests::{camera, programs, target, Outcome, Running};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// A machine may be busy.
+/// The limit is long, because the machine may be busy.
 const RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
 const MARK: &str = "MGN_BENCH_TEST";
 
-/// A folder for everything that a run writes, by which its processes are known, too.
+/// A folder for all files of a run. The environment of the run's processes contains its path.
 struct RunFolder(PathBuf);
 
 impl RunFolder {
@@ -54,7 +54,7 @@ impl RunFolder {
         record["outcomes"].as_array().unwrap().clone()
     }
 
-    /// Programs of a run that live.
+    /// The names of the run's living processes.
     fn processes(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.0.display());
         let is_ours = |process: &Path| {
@@ -68,7 +68,8 @@ impl RunFolder {
             .collect()
     }
 
-    /// No processes, and with them no networks; no folders of runs, and with them no sockets.
+    /// Checks that the run has left no processes, and therefore no networks, and no folders of
+    /// runs, and therefore no sockets.
     fn is_clean(&self) {
         let begun = Instant::now();
         while !self.processes().is_empty() {
@@ -91,7 +92,7 @@ impl Drop for RunFolder {
     }
 }
 
-/// The lines of an outcome with numbers, and the reasons of those without.
+/// The names of the series with numbers, and the names and reasons of the series without numbers.
 fn lines(outcome: &Value) -> (BTreeSet<String>, Vec<(String, String)>) {
     let name = |line: &Value| line["name"].as_str().unwrap().to_string();
     let lines = outcome["series"].as_array().unwrap();
@@ -144,7 +145,7 @@ fn programs_come_to_their_end() {
     assert_eq!(keys, expected);
     let (measured, left) = lines(&starts[0]);
     assert_eq!(measured.len(), 3, "{measured:?}, {left:?}");
-    // Each has a ratio without a target, and a difference with one.
+    // Each mode has a ratio without a target, and a difference with a target.
     let goals = starts[0]["goals"].as_array().unwrap();
     let quantities: Vec<&Value> = goals.iter().map(|goal| &goal["quantity"]).collect();
     assert_eq!(quantities, ["ratio", "difference", "ratio", "difference"]);
@@ -245,7 +246,7 @@ fn barriers_come_to_their_end() {
     }
 }
 
-/// In the middle of a run, with networks and a server in one of them.
+/// The run is interrupted when it has networks, and a server in one of them.
 #[test]
 fn an_interrupted_run_leaves_nothing() {
     programs("demos");
@@ -263,7 +264,7 @@ fn an_interrupted_run_leaves_nothing() {
     running.signal(Signal::INT);
     let outcome = running.finish(RUN_TIMEOUT);
     folder.is_clean();
-    // Without root there is nothing to interrupt.
+    // Without root, the run ends before it can be interrupted.
     let is_told = outcome.stderr.contains("interrupted");
     let is_over =
         outcome.stdout.contains("emulated links need") || outcome.stderr.contains("no experiment");

@@ -1,5 +1,5 @@
-//! Composited pictures on walls: each rank draws its share of the data in tiles (sort-first and
-//! sort-last together).
+//! Composited pictures on walls: sort-first and sort-last together. Each rank draws its share of
+//! the data, divided into tiles.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -12,13 +12,13 @@ use mgn_tests::{children, programs, wall_file, watch, Live, Outcome, Running, St
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 
-/// More than anything takes on a slow machine.
+/// Longer than anything takes, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 const SIZE: [u32; 2] = [203, 101];
 const FRAMES: u32 = 3;
 
-/// `iso_demo`. Each rank draws a share of it.
+/// Adds `iso_demo` to the command. Each rank draws a share of its triangles.
 fn demo(command: &mut Command, frames: u32) -> &mut Command {
     command
         .arg("--")
@@ -31,13 +31,13 @@ fn demo(command: &mut Command, frames: u32) -> &mut Command {
 fn run(stage: &Stage, words: &str, folder: &Path) -> Outcome {
     let mut command = stage.mgn();
     command.arg("run").args(words.split_whitespace());
-    // As between hosts, where there are sockets.
+    // Pictures on sockets are compressed, as between hosts.
     command.env("MGN_COMPRESS", "1");
     command.arg("--save").arg(folder);
     Outcome::of(demo(&mut command, FRAMES), RUN_TIMEOUT)
 }
 
-/// The same with `volume`, whose window has alpha.
+/// The same with `volume`, whose window has an alpha channel.
 fn run_volume(stage: &Stage, words: &str, folder: &Path) -> Outcome {
     let mut command = stage.mgn();
     command.arg("run").args(words.split_whitespace());
@@ -54,7 +54,7 @@ fn frames(folder: &Path) -> Vec<Picture> {
     (1..).map_while(|n| frame(n).ok()).collect()
 }
 
-/// Two tiles over all of the picture, and a third one over the middle of it.
+/// Two tiles that cover the whole picture, and a third tile over its middle.
 fn tiles() -> [(&'static str, [u32; 4]); 3] {
     let [width, height] = SIZE;
     [
@@ -64,7 +64,7 @@ fn tiles() -> [(&'static str, [u32; 4]); 3] {
     ]
 }
 
-/// A wall whose tiles are shown in files below `folder`.
+/// A wall whose tiles are saved as files in `folder`.
 fn files_wall(name: &str, fit: &str, folder: &Path) -> String {
     let present = format!("{{ files = \"{}\" }}", folder.display());
     let tile = |(name, rect): (&str, [u32; 4])| -> Tile { (name.into(), rect, present.clone()) };
@@ -85,7 +85,7 @@ fn cut(picture: &Picture, [x, y, width, height]: [u32; 4]) -> Picture {
     }
 }
 
-/// The composited picture in the window of rank 0 is the same, however it is divided into tiles.
+/// The composited picture in the window of rank 0 is the same for all divisions into tiles.
 #[test]
 fn tiles_change_nothing_of_a_composited_picture() {
     let stage = Stage::new();
@@ -134,7 +134,7 @@ fn servers_show_tiles_of_the_composited_picture() {
     }
 }
 
-/// The page of a run shows what the ranks have composited.
+/// The page of a run shows the composited picture of the ranks.
 #[test]
 fn composited_pictures_are_shown_in_browsers() {
     let stage = Stage::new();
@@ -158,7 +158,7 @@ fn windows_that_would_be_resized_are_refused() {
     assert!(outcome.stderr.contains("give the wall fit ="), "{told}");
 }
 
-/// Waits until something is so.
+/// Waits until the condition is true.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -167,7 +167,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A rank that is lost ends the run, and a tile that loses its server does not.
+/// The loss of a rank ends the run. The loss of a tile's server does not.
 #[test]
 fn ranks_and_servers_are_lost_as_without_the_other() {
     let stage = Stage::new();
@@ -203,7 +203,7 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
         .collect();
     let shown = stage.folder();
     let mut rects = tiles();
-    // The lost one is to have a part of its own.
+    // The tile that will be lost gets a part of the picture that no other tile has.
     rects[2].1 = [0, 0, 20, 20];
     let present = format!("{{ files = \"{}\" }}", shown.display());
     let tile = |(name, rect): (&str, [u32; 4])| -> Tile { (name.into(), rect, present.clone()) };
@@ -240,8 +240,8 @@ fn ranks_and_servers_are_lost_as_without_the_other() {
     }
 }
 
-/// With `--on-loss continue`, a rank that has lost its renderers draws on without pictures, and the
-/// others do not wait for it.
+/// With `--on-loss continue`, a rank that has lost its renderers continues without pictures, and
+/// the other ranks do not wait for it.
 #[test]
 fn nobody_waits_for_a_rank_that_goes_on_without_pictures() {
     let stage = Stage::new();
@@ -251,7 +251,7 @@ fn nobody_waits_for_a_rank_that_goes_on_without_pictures() {
         command.args(["run", "-np", "2", "--composite", "depth"]);
         command.args(["--composite-timeout", "86400", "--on-loss", "continue"]);
         command.args(wall).arg("--save").arg(&saved);
-        // Rank 1 draws on for ever.
+        // Rank 1 draws 100 million frames more than rank 0, so it does not end by itself.
         let program = format!(
             "{} --triangles 2000 --size {}x{} --frames $((300 + %r * 100000000)) && touch {}/%r",
             programs("demos").join("iso_demo").display(),

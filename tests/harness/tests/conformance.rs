@@ -1,16 +1,17 @@
-//! The conformance programs: every scene's picture and log is the same through a server.
+//! The conformance programs: the picture and the log of every scene are the same through a server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use mgn_tests::{compare_all, programs, Case, Stage};
 
-/// Programs that look at their windows as X shows them, which those of others would cover.
+/// Programs that read back their windows from the X server. The windows of other programs could
+/// cover these windows.
 const ALONE: [&str; 3] = ["depths", "displays", "glx_drawables"];
 
-/// Programs whose frames depend on more than what they draw: threads or processes show several
-/// windows in any order, windows are resized while they are shown, and one shows what it has not
-/// drawn.
+/// Programs whose frames depend on more than their drawing: threads or processes show several
+/// windows in any order, windows are resized while they are shown, or a window shows contents that
+/// the program has not drawn.
 const UNORDERED: [&str; 7] = [
     "displays",
     "egl_window",
@@ -21,12 +22,12 @@ const UNORDERED: [&str; 7] = [
     "windows",
 ];
 
-/// Programs that note what the compiler of shaders says.
+/// Programs that log the messages of the shader compiler.
 const COMPILING: [&str; 1] = ["glsl_interface"];
 
-/// The ways from a program to its renderers. With `stages-`, stages that change nothing decode all
-/// commands in the program's process and encode them again. With `wall-tcp`, each renderer gets its
-/// own copy of what touches its tile.
+/// The ways from a program to its renderers. With `stages-`, stages in the program's process decode
+/// all commands and encode them again without a change. With `wall-tcp`, each renderer gets its own
+/// copy of the commands for its tile.
 const WAYS: [&str; 6] = [
     "shm",
     "tcp",
@@ -36,7 +37,7 @@ const WAYS: [&str; 6] = [
     "stages-wall-tcp",
 ];
 
-/// `MGN_WAYS` selects some of `WAYS`, separated by commas.
+/// `MGN_WAYS` selects some of `WAYS`. Its values are separated by commas.
 #[test]
 fn every_scene_is_the_same() {
     let chosen = std::env::var("MGN_WAYS").ok();

@@ -31,7 +31,8 @@ fn cases(demo: &'static str, more: &'static [&'static str]) -> Vec<Case> {
 
 #[test]
 fn every_mode_of_every_demo_is_the_same() {
-    // A tenth of iso_demo's triangles: the pictures are as telling and the test ten times faster.
+    // iso_demo draws a tenth of its triangles. The pictures test the same, and the test is ten
+    // times faster.
     let all = [
         cases("iso_demo", &["--triangles", "120000"]),
         cases("rings", &[]),

@@ -1,5 +1,5 @@
-//! If any process dies in the middle, the others end well: one line on the terminal, nothing that
-//! hangs, nothing left behind.
+//! If any process dies during a run, the other processes end well: they print one line, they do not
+//! hang, and they leave nothing behind.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -13,10 +13,10 @@ use mgn_tests::{programs, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
-/// How soon the others must have noticed.
+/// The time limit for the other processes to notice a loss.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Living processes below `parent`, with the words of their command lines.
+/// Living descendants of `parent`, with the words of their command lines.
 fn below(parent: u32) -> Vec<(u32, Vec<String>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -64,7 +64,8 @@ fn find(parent: u32, word: &str) -> Option<u32> {
         .map(|(p, _)| p)
 }
 
-/// Kills the worker of the session, and the spare one: nothing outside tells which is which.
+/// Kills the worker of the session and the spare worker, because they cannot be told apart from
+/// outside.
 fn kill_workers(parent: u32) {
     let workers: Vec<u32> = below(parent)
         .into_iter()
@@ -96,7 +97,7 @@ fn gone(pid: u32) -> bool {
     !PathBuf::from(format!("/proc/{pid}")).exists()
 }
 
-/// Gears that run until they are ended, once the server has drawn for them.
+/// Starts glxgears, which runs until it is ended. Returns when the server has drawn for it.
 fn gears(stage: &Stage, flags: &[&str]) -> Running {
     let save = stage.folder();
     let mut command = stage.mgn();
@@ -113,7 +114,7 @@ fn gears(stage: &Stage, flags: &[&str]) -> Running {
     running
 }
 
-/// One line about it, from us, and nothing else that is ours.
+/// Checks that exactly one line of the output is from us.
 #[track_caller]
 fn says_one_line(outcome: &Outcome) {
     let ours = |line: &&str| line.starts_with("mgn") || line.to_lowercase().contains("manganese");
@@ -167,7 +168,7 @@ fn a_program_may_go_on_without_its_server() {
     assert!(gone(program));
 }
 
-/// A program that loses its renderer in the way that `how` says, and its log.
+/// A program that loses its renderer in the way that `how` names, and the program's log.
 fn loser(stage: &Stage, how: &str, flags: &[&str]) -> (Running, PathBuf) {
     let folder = stage.folder();
     let mut command = stage.mgn();
@@ -188,8 +189,8 @@ fn loser(stage: &Stage, how: &str, flags: &[&str]) -> (Running, PathBuf) {
     (running, log)
 }
 
-/// The results in a program that asked for notification of resets: a reset, an error that is
-/// reported once, nothing to wait for, and memory where it maps some.
+/// The log of a program that asked for notification of resets: it is told of a reset, one error is
+/// reported once, no wait blocks, and mapping returns memory.
 const TOLD: &str = "status: 8255\na command: 507, then 0\nresult available: 1 1\nsignaled: 9119\nwaited: 911a\nmapped: 1\na new object: 1\n";
 
 #[test]
@@ -247,7 +248,8 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     let log = fs::read_to_string(ordinary_log).unwrap();
     assert!(log.ends_with("waiting\n"), "{log}");
 
-    // It goes on without a notification, and finds nothing to wait for either.
+    // With an ordinary context, the program continues without a notification, and its waits do not
+    // block either.
     let flags = ["--server", &address, "--on-loss", "continue"];
     let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
     let outcome = blank.finish(RUN_TIMEOUT);
@@ -333,7 +335,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
             .filter(|(_, w)| w.contains(&"worker".into()))
             .count()
     };
-    // One is killed while the others draw.
+    // One program is killed while the others draw.
     let draw = || {
         let victim = gears(&stage, &["--server", &address]);
         let others: Vec<Running> = (0..4).map(|_| run("60")).collect();
@@ -343,14 +345,15 @@ fn a_server_outlives_its_clients_and_forgets_them() {
             assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
         }
         drop(victim);
-        // The one for the next session, which comes a moment after a session has begun.
+        // The remaining worker is for the next session. It is started shortly after a session has
+        // begun.
         until("a worker without a session and nothing else", || {
             (workers() == 1 && below(server.pid()).len() == 1).then_some(())
         });
         anonymous(server.pid())
     };
-    // The allocator keeps memory for as many threads as there have been at once, which depends on
-    // chance. What sessions leave behind would grow each time.
+    // The allocator keeps memory for the largest number of threads that ran at once, which varies
+    // by chance. Memory that sessions leave behind would grow each time.
     let mut kept = vec![draw()];
     loop {
         let before = kept[kept.len() - 1];
@@ -369,8 +372,8 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     assert!(!socket.exists(), "its socket is removed");
 }
 
-/// Memory of a process, in KiB, that is its own: how much of a library's pages counts as its own
-/// depends on who else has it open.
+/// The private memory of a process in KiB. Pages of libraries are not included, because the part of
+/// them that counts as private depends on which other processes use the library.
 fn anonymous(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
     let line = status.lines().find_map(|l| l.strip_prefix("Anonymous:"));
@@ -386,7 +389,7 @@ fn servers_say_why_they_cannot_listen() {
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp:{}", taken.local_addr().unwrap());
-    // Without the store in which `mgn token new` has put the token.
+    // A configuration folder without the store in which `mgn token new` has put the token.
     let settings = stage.folder();
     let serve = |arguments: &[&str]| {
         let mut command = stage.mgn();

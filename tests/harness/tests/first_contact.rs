@@ -1,5 +1,4 @@
-//! The problems of new users: servers that do not exist, and servers for more than one kind of
-//! client.
+//! Problems of new users: servers that do not exist, and servers for several kinds of clients.
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,7 +13,7 @@ use mgn_tests::{Outcome, Stage};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A token's file, which `mgn token new` makes.
+/// A file with a token that `mgn token new` made.
 fn token(stage: &Stage) -> String {
     let token = stage.folder().join("token").display().to_string();
     let made = stage.mgn().args(["token", "new", &token]).output().unwrap();
@@ -22,8 +21,8 @@ fn token(stage: &Stage) -> String {
     token
 }
 
-/// Runs programs that meet servers by GLX and by EGL. Their own messages, about visuals and
-/// displays, would mislead. They print one line, which contains these words.
+/// Runs programs that meet servers by GLX and by EGL. Checks that they print one line, which
+/// contains these words. Their own messages about visuals and displays would mislead users.
 #[track_caller]
 fn ends_with_one_line(stage: &Stage, flags: &[&str], words: &[&str]) {
     for program in ["glxgears", "eglinfo"] {
@@ -62,12 +61,12 @@ fn a_program_whose_server_is_not_there_ends_with_one_line() {
 
 struct Server {
     child: Child,
-    /// The rest of its output.
+    /// The rest of the server's output.
     _said: Lines<BufReader<ChildStdout>>,
 }
 
 impl Server {
-    /// With the addresses that it listens at.
+    /// Starts a server. Returns it with the addresses that it listens at.
     fn start(mgn: &mut Command) -> (Server, Vec<String>) {
         let listens = mgn.get_args().filter(|word| *word == "--listen").count();
         let mut child = mgn.stdout(Stdio::piped()).spawn().unwrap();
@@ -112,8 +111,8 @@ fn a_server_with_a_token_is_there_for_its_own_user_too() {
     }
 }
 
-/// Carries bytes between clients of `door` and the server at `to`, as ssh does, and counts those to
-/// the clients. Those to the server may be changed on the way.
+/// Forwards bytes between clients of `door` and the server at `to`, as ssh does. `change` may
+/// change the bytes to the server. Returns a counter of the bytes to the clients.
 fn forward(door: &Path, to: &Path, change: fn(&mut [u8])) -> Arc<AtomicU64> {
     let listener = UnixListener::bind(door).unwrap();
     let (to, count) = (to.to_owned(), Arc::new(AtomicU64::new(0)));
@@ -148,7 +147,8 @@ fn forward(door: &Path, to: &Path, change: fn(&mut [u8])) -> Arc<AtomicU64> {
     count
 }
 
-/// A forwarded socket needs no setting, and pictures are compressed if the server was told to.
+/// A client needs no setting for a forwarded socket. Pictures are compressed if the server was told
+/// to compress them.
 #[test]
 fn a_forwarded_socket_leads_to_a_server() {
     let stage = Stage::new();
@@ -175,7 +175,7 @@ fn a_forwarded_socket_leads_to_a_server() {
     assert!(counts[1] < counts[0] / 4, "{counts:?}");
 }
 
-/// The token of another server, and one that is no longer valid.
+/// The program has the token of another server, or a token that is no longer valid.
 #[test]
 fn a_program_whose_token_is_refused_ends_with_one_line() {
     let stage = Stage::new();
@@ -206,13 +206,14 @@ fn a_program_whose_token_is_refused_ends_with_one_line() {
     ends_with_one_line(&stage, &flags(&ours), &["token", far]);
 }
 
-/// Its client claims to have another table than it has.
+/// The bytes are changed on the way, so that the client appears to have another table of commands.
 #[test]
 fn a_program_whose_server_is_of_another_release_ends_with_one_line() {
     fn with_other_table(bytes: &mut [u8]) {
         let mut hash = Vec::new();
         let mut rest = mgn_wire::ops::TABLE_HASH;
-        // As postcard writes numbers: seven bits a byte, and one that says that more follow.
+        // Numbers in postcard's format: seven bits per byte, and a bit that says whether more bytes
+        // follow.
         while rest >= 0x80 {
             hash.push(rest as u8 | 0x80);
             rest >>= 7;
@@ -235,7 +236,7 @@ fn a_program_whose_server_is_of_another_release_ends_with_one_line() {
     ends_with_one_line(&stage, &["--server", &door], &words);
 }
 
-/// Where there is no driver at all, and where there was one when the server was started.
+/// There is no driver at all, or there was a driver only when the server started.
 #[test]
 fn a_program_whose_server_has_no_driver_ends_with_one_line() {
     let stage = Stage::new();
@@ -254,7 +255,7 @@ fn a_program_whose_server_has_no_driver_ends_with_one_line() {
     let (_server, _) = Server::start(mgn.args(["server", "--listen", &address]));
     std::fs::remove_file(&library).unwrap();
     std::fs::write(&library, "no library").unwrap();
-    // Its first renderer was started before.
+    // The server's first renderer was started before the library was replaced.
     let mut mgn = stage.mgn();
     mgn.args(["run", "--frames", "3", "--server", &address]);
     let outcome = Outcome::of(mgn.args(["--", "glxgears"]), RUN_TIMEOUT);

@@ -1,4 +1,4 @@
-//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md describes them.
+//! Third-party programs, made repeatable by a preloaded clock. docs/programs.md describes them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mgn_tests::{camera, compare_all, root, Case, Stage};
 use mgn_verify::{Camera, Input};
 
-/// The benchmarks that glmark2 runs by default, some in one process.
+/// The benchmarks that glmark2 runs by default. Each group runs in one process.
 const GLMARK2: [&[&str]; 3] = [
     &[
         "build:use-vbo=false",
@@ -49,7 +49,7 @@ const GLMARK2: [&[&str]; 3] = [
     ],
 ];
 
-/// Into the game, along, and shooting.
+/// Starts the game, moves along, and shoots.
 const PLAY: [&str; 4] = [
     "20:xdotool mousemove 320 200 key Return",
     "40:xdotool mousemove 300 350 mousedown 1",
@@ -57,9 +57,9 @@ const PLAY: [&str; 4] = [
     "100:xdotool mousemove 250 380",
 ];
 
-/// How a program is photographed.
+/// How the pictures of a program are taken.
 struct Shots {
-    /// End it after this number of frames; without this it ends on its own.
+    /// End the program after this number of frames. `None` if it ends by itself.
     frames: Option<u64>,
     every: u64,
     input: &'static [&'static str],
@@ -72,15 +72,15 @@ const FRAMES_10_20_30: Shots = Shots {
     input: &[],
 };
 
-/// For programs that leave their pictures in a folder that they are given.
+/// For programs that write their pictures into a folder that is passed to them.
 const OWN: Shots = Shots {
     frames: None,
     every: 1_000_000,
     input: &[],
 };
 
-/// `PROGRAM ARGUMENTS`, or nothing if it is not here, which is said. An argument `OUT` becomes the
-/// folder for pictures.
+/// The case for `PROGRAM ARGUMENTS`. If the program is not installed, prints this and returns
+/// `None`. The argument `OUT` is replaced by the folder for pictures.
 fn case(name: &str, program: &str, arguments: &[&str], shots: &Shots) -> Option<Case> {
     let Some(program) = find(program) else {
         println!("skipped: {name}, for want of {program}");
@@ -111,7 +111,8 @@ fn case(name: &str, program: &str, arguments: &[&str], shots: &Shots) -> Option<
     Some(case)
 }
 
-/// A program of tests/gallery for the system's Python, if that can import what it needs.
+/// A program of tests/gallery for the system's Python. `None` if that Python cannot import the
+/// modules.
 fn python(name: &str, modules: &str, shots: &Shots) -> Option<Case> {
     python_of("/usr/bin/python3", name, modules, shots)
 }
@@ -120,7 +121,7 @@ fn python_of(python: &str, name: &str, modules: &str, shots: &Shots) -> Option<C
     python_as(name, python, name, modules, shots)
 }
 
-/// The same, under another name than the file's.
+/// The same, with a label that differs from the name of the file.
 fn python_as(label: &str, python: &str, name: &str, modules: &str, shots: &Shots) -> Option<Case> {
     let imports = std::process::Command::new(python)
         .args(["-c", &format!("import {modules}")])
@@ -175,7 +176,7 @@ fn every_program_is_the_same() {
         every: 5,
         input: &[],
     };
-    // Where scripts/deps.sh puts what is not in Debian.
+    // scripts/deps.sh installs packages here that Debian does not have.
     let pyvista = root().join("target/gallery-python/bin/python");
     let pyvista = pyvista.to_str().expect("the path is text");
     let godot = root().join("tests/gallery/godot_game");

@@ -1,4 +1,4 @@
-//! Walls whose tiles are shown where their servers are.
+//! Walls whose tiles are shown by their servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -19,7 +19,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A wall file: 2x2 tiles over a window of glxgears. Each pixel of the window covers `scale` pixels
-/// of the mural in each direction. `present` gives, in TOML, where each tile is shown.
+/// of the mural in each direction. `present` returns the TOML value for where each tile is shown.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
     bezelled([150 * scale; 2], [0; 2], SCALED, present)
 }
@@ -27,7 +27,7 @@ fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
 const SCALED: &str = "fit = \"scale\"";
 const GENLOCKED: &str = "fit = \"scale\"\ngenlock = true";
 
-/// The same for tiles of any size, with bezels between them, and with other settings of the wall.
+/// The same for tiles of any size, with bezels between them, and with other settings for the wall.
 fn bezelled(
     [width, height]: [u32; 2],
     [across, down]: [u32; 2],
@@ -63,7 +63,7 @@ fn quarter(of: &Picture, n: usize, scale: usize) -> Picture {
     }
 }
 
-/// Waits until something is so.
+/// Waits until the condition is true.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -78,7 +78,7 @@ fn each_head_shows_its_quarter() {
     let want = still_gears(&stage, &[]);
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
     for (scale, settings) in [(1, SCALED), (2, SCALED), (1, GENLOCKED), (2, GENLOCKED)] {
-        // One of them covers its screen, the others have their places.
+        // One window covers its screen, and the others have positions.
         let place = |n: usize| match n {
             0 => ([0, 0], "fullscreen = true".to_owned()),
             n => ([n as u32 * 10, 7], format!("position = [{}, 7]", n * 10)),
@@ -105,7 +105,7 @@ fn each_head_shows_its_quarter() {
     }
 }
 
-/// When a window in front of a tile's window closes, the tile is drawn again, though the program
+/// When a window in front of a tile's window closes, the tile is drawn again, even if the program
 /// draws no frame.
 #[test]
 fn heads_are_drawn_again_where_they_were_covered() {
@@ -135,7 +135,7 @@ fn drawn_again(settings: &str) {
     let shown = || head.see(all);
     let stands = || {
         let before = shown();
-        // A picture that is under way comes later on a busy machine.
+        // On a busy machine, a picture may come late.
         (0..10).all(|_| {
             thread::sleep(Duration::from_millis(300));
             shown() == before
@@ -165,7 +165,7 @@ fn drawn_again(settings: &str) {
     made.unwrap().check().unwrap();
     connection.map_window(cover).unwrap().check().unwrap();
     until("it is covered", || shown() != want);
-    // Without the server it stays away.
+    // Without the server, the uncovered window is not drawn again.
     let workers = showing().into_iter().filter(|pid| {
         let server = parent(*pid);
         server.and_then(parent) == Some(running.pid())
@@ -211,7 +211,7 @@ fn all_tiles_show_every_frame() {
         names.sort();
         names
     };
-    // The last may be under way when the program ends.
+    // The last frames may be under way when the program ends.
     let all = names(&saved);
     assert!(all.len() >= 7, "{all:?}");
     for name in &all[..7] {
@@ -224,7 +224,7 @@ fn all_tiles_show_every_frame() {
     }
 }
 
-/// The picture goes on behind bezels, also where it is stretched to a mural of another size and
+/// The picture continues behind bezels, even if it is stretched to a mural of another size and
 /// shape.
 #[test]
 fn tiles_between_bezels_show_what_lies_under_them() {
@@ -247,8 +247,8 @@ fn tiles_between_bezels_show_what_lies_under_them() {
         command.args(still().assignments(None));
         let outcome = Outcome::of(command.arg("glxgears"), RUN_TIMEOUT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-        // Tiles begin and end where pixels of the window do; of those, that on which the middle of
-        // the tile's falls.
+        // Tiles begin and end at the edges of the window's pixels. A pixel of a tile shows the
+        // pixel of the window at its centre.
         let under = |axis: usize, nth: u32, at: u32, pixels: usize| {
             let (tile, bezel) = (tile[axis] as usize, bezel[axis] as usize);
             let first = nth as usize * (tile + bezel);
@@ -274,7 +274,8 @@ fn tiles_between_bezels_show_what_lies_under_them() {
     }
 }
 
-/// The first of a program's windows that is as the wall wants it goes there, and no other.
+/// The first window of a program that matches the wall's condition is shown on the wall. No other
+/// window is.
 #[test]
 fn a_wall_takes_the_window_that_it_wants() {
     let stage = Stage::new();
@@ -287,7 +288,7 @@ fn a_wall_takes_the_window_that_it_wants() {
         (r#"{ title = "*of three", class = "conform", nth = 2 }"#, 1),
     ];
     for (windows, nth) in cases {
-        // The program is short, and what it shows last may be lost with it.
+        // The program is short, and its last frame may be lost when it ends.
         until(windows, || {
             let (shown, drawn) = (stage.folder(), stage.folder());
             let present = format!("{{ files = {:?} }}", shown.display().to_string());
@@ -329,13 +330,13 @@ fn a_window_is_made_as_large_as_the_mural() {
     running.finish(RUN_TIMEOUT);
 }
 
-/// The X server of one tile stops, and no other tile is more than one frame ahead of it.
+/// The X server of one tile stops. No other tile gets more than one frame ahead of that tile.
 #[test]
 fn a_head_that_stands_still_holds_all_others() {
     let stage = Stage::new();
     let files = Files(stage.folder());
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
-    // A frame is written to a file as soon as it should be visible.
+    // A frame is written to a file when it should become visible.
     let wall = wall(1, |n| {
         let (display, file) = (heads[n].display(), files.target());
         format!(r#"{{ window = "{display}", position = [0, 0] }}, {file}"#)
@@ -364,11 +365,11 @@ fn a_head_that_stands_still_holds_all_others() {
     running.finish(RUN_TIMEOUT);
 }
 
-/// Frames that four tiles have shown as files, in a folder.
+/// Frames that four tiles have shown as files in a folder.
 struct Files(PathBuf);
 
 impl Files {
-    /// Where a tile is shown, in TOML.
+    /// The TOML value for where a tile is shown.
     fn target(&self) -> String {
         format!(r#"{{ files = "{}" }}"#, self.0.display())
     }
@@ -382,7 +383,7 @@ impl Files {
         Picture::read(&self.of_tile(n).join(name)).expect("a picture")
     }
 
-    /// The newest frame of a tile.
+    /// The number of the newest frame of a tile.
     fn newest(&self, n: usize) -> u32 {
         let files = fs::read_dir(self.of_tile(n)).into_iter().flatten();
         let newest = files.flatten().map(|file| file.file_name()).max();
@@ -400,7 +401,7 @@ impl Files {
         until(&format!("all tiles show frame {frame}"), are_beyond);
     }
 
-    /// No running tile is more than a frame ahead of any tile that is read later.
+    /// Checks that no running tile is more than a frame ahead of any tile that is read later.
     fn are_together(&self) {
         for _ in 0..20 {
             let all = self.all();
@@ -408,8 +409,8 @@ impl Files {
         }
     }
 
-    /// Waits until one tile holds all others, which have come to the same frame, and says to which.
-    /// That one may not have come to it.
+    /// Waits until one tile holds up all others. Checks that the others have reached the same
+    /// frame, and returns its number. The tile that holds them up may be one frame behind.
     fn held(&self) -> u32 {
         let stand_still = || {
             let before = self.all();
@@ -431,7 +432,7 @@ fn is_together(all: [u32; 4]) -> bool {
     (0..4).all(|n| all[n..].iter().all(|later| later + 1 >= all[n]))
 }
 
-/// Processes that show a tile.
+/// The processes that show a tile.
 fn showing() -> Vec<u32> {
     let shows = |pid: &u32| {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
@@ -466,7 +467,7 @@ fn a_server_that_stands_still_holds_all_tiles() {
     let frame = files.held();
     kill_process(worker, Signal::CONT).unwrap();
     files.wait_beyond(frame + 5);
-    // The others do not wait for a lost tile, and wait for its successor.
+    // The others do not wait for a lost tile. They wait for its successor.
     kill_process(worker, Signal::STOP).unwrap();
     let frame = files.held();
     kill_process(worker, Signal::KILL).unwrap();
@@ -499,7 +500,7 @@ fn what_cannot_be_shown_is_said_to_the_program() {
     );
 }
 
-/// By network a client gets what the server's owner allows.
+/// A client on the network can use only the places that the server's owner allows.
 #[test]
 fn servers_show_programs_elsewhere_what_is_allowed() {
     let stage = Stage::new();

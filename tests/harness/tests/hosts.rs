@@ -1,4 +1,4 @@
-//! Walls on one machine with renderers on others, over TCP.
+//! Walls of a program on one machine, with renderers on other machines, over TCP.
 
 mod support;
 
@@ -19,8 +19,8 @@ use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use support::networks::{self, Network};
 use support::{all_are_there, config, Site, RUN_TIMEOUT};
 
-/// A desk with a cable to each of several hosts. Numbers of hosts are even where addresses are
-/// IPv4, and odd where they are IPv6.
+/// A desk with a cable to each of several hosts. Hosts with even numbers have IPv4 addresses, and
+/// hosts with odd numbers have IPv6 addresses.
 struct Hosts {
     site: Site,
     desk: Network,
@@ -28,7 +28,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// None, with a message, where there can be no networks.
+    /// `None`, with a message, if networks cannot be made here.
     fn new(count: usize) -> Option<Hosts> {
         let site = Site::new()?;
         let desk = Network::new();
@@ -43,12 +43,12 @@ impl Hosts {
         Some(Hosts { site, desk, all })
     }
 
-    /// How a host calls the desk.
+    /// The address of the desk for a host.
     fn desk(n: usize) -> String {
         Hosts::number(n, 1)
     }
 
-    /// Where a host's server listens.
+    /// The address at which a host's server listens.
     fn address(n: usize) -> String {
         format!("tcp:{}:7500", Hosts::number(n, 2))
     }
@@ -74,7 +74,7 @@ impl Hosts {
         });
     }
 
-    /// `mgn` at the desk, told nothing yet.
+    /// A command that runs `mgn` at the desk, without arguments.
     fn mgn(&self) -> Command {
         self.site.mgn(&self.desk, &[])
     }
@@ -84,7 +84,7 @@ impl Hosts {
     }
 }
 
-/// Does something in a network.
+/// Does some work in a network.
 fn inside(network: &Network, work: impl FnOnce() + Send) {
     let there = File::open(format!("/proc/{}/ns/net", network.pid())).unwrap();
     thread::scope(|scope| {
@@ -109,12 +109,13 @@ fn finished(running: Running) {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
-/// A tile of a wall, from the left edge on so wide, with where it is shown.
+/// A tile of a wall: its left edge, width and height, and the TOML value for where it is shown.
 fn tile(name: &str, [left, width, height]: [u32; 3], present: &str) -> Tile {
     (name.into(), [left, 0, width, height], present.into())
 }
 
-/// The others continue, and a server that comes on line elsewhere is filled from them.
+/// After a host is lost, the other hosts continue. A server that comes on line on another host gets
+/// its state from one of them.
 #[test]
 fn a_host_that_goes_away_is_replaced_by_another() {
     let Some(mut hosts) = Hosts::new(3) else {
@@ -139,7 +140,7 @@ fn a_host_that_goes_away_is_replaced_by_another() {
     let (disturbed, undisturbed) = (hosts.folder(), hosts.folder());
     let running = drawing(hosts.mgn(), &disturbed, &["--wall", "desk"], 1_000_000);
     wait_for(&disturbed, true);
-    // The mothership was the first to be started.
+    // This is the mothership, which was started first.
     hosts.site.running[2].signal(Signal::KILL);
     wait_for(&disturbed, false);
     hosts.serve(2, &["--name", "spare", "--mothership", &homes[2]]);
@@ -154,10 +155,10 @@ fn a_host_that_goes_away_is_replaced_by_another() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Pages and pictures reach other hosts of the network, pictures only with the token.
+/// Pages and pictures can be seen from other hosts of the network. Pictures need the token.
 #[test]
 fn a_viewer_is_reached_from_other_hosts() {
-    /// The code for a page with a wrong token.
+    /// The code that closes the connection of a page with a wrong token.
     const WRONG_TOKEN: u16 = 4001;
     let Some(mut hosts) = Hosts::new(2) else {
         return;
@@ -185,7 +186,7 @@ fn a_viewer_is_reached_from_other_hosts() {
     }
 }
 
-/// Each server shows its tile in places of its own, which its owner has allowed.
+/// Each server shows its tile in its own places, which its owner has allowed.
 #[test]
 fn tiles_are_shown_where_their_servers_are() {
     let Some(mut hosts) = Hosts::new(2) else {
@@ -238,7 +239,7 @@ fn tiles_are_shown_where_their_servers_are() {
     until("the window goes", || head.windows() == 0);
 }
 
-/// Stages that servers have change and count what they are sent, as those of one on this host do.
+/// Stages of servers on other hosts change and count the commands, like stages on this host.
 #[test]
 fn stages_work_where_servers_are() {
     let Some(mut hosts) = Hosts::new(2) else {
@@ -255,7 +256,7 @@ fn stages_work_where_servers_are() {
     let picture = |wall: &[&str]| {
         let folder = hosts.folder();
         finished(drawing(hosts.mgn(), &folder, wall, 10));
-        // The last ones may be under way when a program ends.
+        // The last frames may be under way when a program ends.
         picture(&folder, 5)
     };
     let lines = picture(&far);
@@ -268,7 +269,7 @@ fn stages_work_where_servers_are() {
     }
 }
 
-/// One program is on walls of several hosts.
+/// One program is shown on the walls of several hosts.
 #[test]
 fn walls_of_several_hosts_show_one_program() {
     let Some(mut hosts) = Hosts::new(2) else {

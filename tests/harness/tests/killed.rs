@@ -1,5 +1,5 @@
-//! Renderers of a wall that are killed at chosen moments. The program goes on, or ends with one
-//! clear error; nothing hangs, and nothing is left behind.
+//! Renderers of a wall are killed at chosen moments. The program continues, or ends with one clear
+//! error. No process hangs, and nothing is left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,22 @@ use rustix::process::{kill_process, Pid, Signal};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Which process is lost, and when.
+/// The process that is lost, and the moment.
 enum Loss {
-    /// A process of the server's, at most this long after the program was started: one that draws,
-    /// or would have.
+    /// A renderer or a spare worker of the server, at most this long after the program was started.
     Within(Duration),
-    /// A renderer, when it has come to a command. Others wait for it.
+    /// A renderer that has reached this command. Others wait for it.
     At(&'static str),
-    /// A renderer, and then the one that gives what it holds to its successor.
+    /// A renderer, and then the renderer that gives its state to the successor.
     Giver,
     /// A renderer, and then its successor.
     Taker,
-    /// The server, and with it all renderers.
+    /// The server, and with it all renderers, when a renderer has reached this command.
     All(&'static str),
 }
 use Loss::{All, At, Giver, Taker, Within};
 
-/// A program on four tiles, whose renderers write what they do to files.
+/// A program on four tiles. The renderers write traces of their commands to files.
 struct Show {
     running: Running,
     traces: PathBuf,
@@ -48,8 +47,8 @@ impl Show {
         Show { running, traces }
     }
 
-    /// The processes that render, with how often each has come to a command, in the order in which
-    /// they came.
+    /// The rendering processes, in the order in which they began, each with the number of times
+    /// that it has reached this command.
     fn renderers(&self, command: &str) -> Vec<(Pid, usize)> {
         let mut found: Vec<_> = holders(&self.traces)
             .into_iter()
@@ -64,7 +63,7 @@ impl Show {
     }
 
     /// Waits until a renderer has reached a command for the `times`-th time, and returns its
-    /// process. Renderers in `but` do not count. None if the program ends first.
+    /// process. Renderers in `but` do not count. `None` if the program ends first.
     fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
         let start = Instant::now();
         while start.elapsed() < RUN_TIMEOUT && !self.has_ended() {
@@ -83,7 +82,7 @@ impl Show {
         stat.is_ok_and(|stat| stat.contains(") Z "))
     }
 
-    /// Waits until it has ended, with all processes that it has started.
+    /// Waits until the program and all processes that it has started have ended.
     fn wait(&self) {
         let start = Instant::now();
         while !self.has_ended() || !holders(&self.traces).is_empty() {
@@ -98,7 +97,7 @@ impl Show {
         assert_eq!(left.find(|name| name.starts_with(&runs)), None);
     }
 
-    /// The processes of its server that render, or will.
+    /// The workers of the program's server, with or without a session.
     fn workers(&self) -> Vec<Pid> {
         let is_own = |pid: &u32| {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -109,9 +108,9 @@ impl Show {
     }
 }
 
-/// Stops a process where it is, until the others wait for it, and kills it.
+/// Stops a process for a random time, so that others wait for it, and then kills it.
 fn kill(victim: Pid, dice: &mut Random) {
-    // It may have ended already.
+    // The process may have ended already.
     let _ = kill_process(victim, Signal::STOP);
     thread::sleep(Duration::from_millis(dice.below(100) as u64));
     let _ = kill_process(victim, Signal::KILL);
@@ -121,7 +120,7 @@ fn named(pid: u32) -> Option<Pid> {
     Pid::from_raw(pid as i32)
 }
 
-/// Processes that have files of a folder open.
+/// The processes that have files of a folder open, each with one of these files.
 fn holders(folder: &Path) -> Vec<(Pid, PathBuf)> {
     let open = |pid: u32| {
         let files = fs::read_dir(format!("/proc/{pid}/fd"));
@@ -188,7 +187,7 @@ fn a_renderer_may_be_lost_at_any_moment() {
         ];
         let ended: usize = ends.into_iter().map(said).sum();
         let is_well = match outcome.status {
-            // It may have been about to end anyway.
+            // The program may have ended normally just before its server was lost.
             Some(0) => ended <= 1,
             Some(1 | 125) => ended == 1,
             _ => false,
@@ -196,6 +195,6 @@ fn a_renderer_may_be_lost_at_any_moment() {
         assert!(is_well, "case {seed}: {}", outcome.describe());
         losses += usize::from(said(" is lost") > 0);
     }
-    // A program may have been too quick for one or another.
+    // Some programs may end before their renderer can be killed.
     assert!(losses >= 3, "{losses} of the renderers were lost");
 }

@@ -14,7 +14,7 @@ use rustix::process::{kill_process, Pid, Signal};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Four servers, each of which draws a tile, and what makes a program use them.
+/// Four servers, each of which draws a tile, and the flags that make a program use them.
 struct Four {
     servers: Vec<Option<Running>>,
     arguments: Vec<String>,
@@ -40,7 +40,7 @@ impl Four {
         Four { servers, arguments }
     }
 
-    /// Starts the server of a tile again, at the same address, with further arguments.
+    /// Restarts the server of a tile at the same address, with further arguments.
     fn restart(&mut self, stage: &Stage, tile: usize, arguments: &[&str]) {
         let address = &self.arguments[2 * tile + 3];
         let mut server = stage.mgn();
@@ -63,14 +63,14 @@ impl Four {
     }
 }
 
-/// Answers are given by another renderer when that is lost which gave them, and everything else
-/// goes on too.
+/// If the renderer that answers a program's questions is lost, another renderer answers them, and
+/// the program continues.
 #[test]
 fn questions_are_answered_by_those_that_are_left() {
     questions_are_answered("asked", &[]);
 }
 
-/// So it is where another thread than the program's has sent the question.
+/// The same applies if another thread than the program's has sent the question.
 #[test]
 fn questions_that_passed_stages_are_answered_by_those_that_are_left() {
     questions_are_answered("passed", &["--client-spu", "wireframe"]);
@@ -103,7 +103,7 @@ fn questions_are_answered(name: &str, flags: &[&str]) {
     let running = Running::start(command.args(["--times", TIMES]));
     let log = folder.join("checked_frames.txt");
     let length = || fs::metadata(&log).map_or(0, |log| log.len());
-    // The session begins within the first scene.
+    // The session begins during the first scene.
     let mut seen = progress(progress(0, length), length);
     for tile in [0, 3, 1] {
         four.kill(tile);
@@ -115,7 +115,7 @@ fn questions_are_answered(name: &str, flags: &[&str]) {
         let wanted = format!("the render server of tile {tile} is lost");
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
-    // Hashes of pictures that have holes are others.
+    // Hashes of pictures that have holes differ, so their lines are left out.
     let said = |log: String| {
         let told = |line: &&str| !line.contains("alpha");
         log.lines().filter(told).collect::<Vec<_>>().join("\n")
@@ -123,7 +123,7 @@ fn questions_are_answered(name: &str, flags: &[&str]) {
     assert_eq!(said(fs::read_to_string(&log).unwrap()), said(wanted));
 }
 
-/// A server that comes again waits with one session until there can be a snapshot.
+/// A server that comes back waits with one session until there can be a snapshot.
 #[test]
 fn a_successor_waits_for_its_snapshot() {
     let stage = Stage::new();
@@ -142,12 +142,12 @@ fn a_successor_waits_for_its_snapshot() {
         said.contains("== counted").into()
     });
     four.kill(1);
-    // Each session writes a file.
+    // Each session writes a file, so files count the sessions.
     let trace = format!("print:file={}", begun.join("trace").display());
     four.restart(&stage, 1, &["--spu", &trace]);
     let sessions = || fs::read_dir(&begun).unwrap().count() as u64;
     progress(0, sessions);
-    // It asks twice a second.
+    // The new renderer asks for a snapshot twice a second.
     std::thread::sleep(Duration::from_millis(1700));
     assert_eq!(sessions(), 1);
     fs::remove_file(&counts).unwrap();
@@ -155,8 +155,8 @@ fn a_successor_waits_for_its_snapshot() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
-/// A lost tile is filled while the program asks without end whether a query has its result, and
-/// from then on its new renderer is asked as well.
+/// A lost tile is filled while the program polls for the result of a query. From then on, its new
+/// renderer is asked for results as well.
 #[test]
 fn a_tile_is_filled_while_results_are_asked_for() {
     let stage = Stage::new();
@@ -193,7 +193,7 @@ fn a_tile_is_filled_while_results_are_asked_for() {
     assert!(said.contains("then 16384"), "{said}");
 }
 
-/// The counts of a lost tile are missing in results of queries, and do not delay them.
+/// Results of queries lack the counts of a lost tile, and do not wait for them.
 #[test]
 fn what_a_lost_tile_counts_is_missing() {
     let stage = Stage::new();
@@ -221,7 +221,7 @@ fn what_a_lost_tile_counts_is_missing() {
     assert_eq!(counted.last(), Some(&"box: 49152"), "{log}");
 }
 
-/// With the last server the session ends.
+/// The session ends when the last server is lost.
 #[test]
 fn a_wall_without_servers_ends() {
     let stage = Stage::new();
@@ -242,7 +242,7 @@ fn a_wall_without_servers_ends() {
     assert!(outcome.stderr.contains(end), "{}", outcome.describe());
 }
 
-/// The place of a lost renderer is striped, and the rest is the picture as ever.
+/// The area of a lost renderer shows stripes. The rest of the picture is unchanged.
 #[test]
 fn a_lost_tile_is_a_hole_in_the_picture() {
     const FRAMES: &str = "400";
@@ -295,8 +295,8 @@ fn a_lost_tile_is_a_hole_in_the_picture() {
     }
 }
 
-/// A server that comes again is filled from one that is left, and everything is as if nothing had
-/// been.
+/// A server that comes back gets its state from a remaining server. Then the picture is the same as
+/// without the loss.
 #[test]
 fn a_server_that_comes_again_takes_its_tile_over() {
     const FRAMES: u32 = 300;
@@ -319,7 +319,8 @@ fn a_server_that_comes_again_takes_its_tile_over() {
         Running::start(&mut command)
     };
     let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
-    // Until it has been killed, restarted and filled, which takes as long as it takes.
+    // The program runs until the server has been killed, restarted and filled. The time for this
+    // varies.
     let running = run(&disturbed, 1_000_000);
     progress(0, frames);
     for tile in [1, 0] {
@@ -344,8 +345,8 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// If the renderer that gives its state to a new one is lost as well, a third renderer fills the
-/// tile. Then the tile of the second one is filled.
+/// If the renderer that gives its state to a new renderer is lost as well, a third renderer fills
+/// the tile. Then the tile of the lost giver is filled.
 #[test]
 fn another_gives_what_a_lost_one_was_to_give() {
     let stage = Stage::new();
@@ -357,7 +358,7 @@ fn another_gives_what_a_lost_one_was_to_give() {
     wait_for(&disturbed, true);
     four.kill(1);
     wait_for(&disturbed, false);
-    // It gets the question, and does not answer.
+    // The stopped renderer gets the request for a snapshot, and does not answer.
     four.stop(0);
     let begun = stage.folder();
     let trace = format!("print:file={}", begun.join("trace").display());
@@ -380,8 +381,8 @@ fn another_gives_what_a_lost_one_was_to_give() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Where renderers have the pixels of their tiles only, a lost tile is filled as well, also that of
-/// the speaker.
+/// With offset tiling, renderers have only the pixels of their tiles. Even then a lost tile is
+/// filled, including the tile of the renderer that answers questions.
 #[test]
 fn tiles_of_offset_tiling_are_filled() {
     let stage = Stage::new();
@@ -411,8 +412,8 @@ fn tiles_of_offset_tiling_are_filled() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Pages in browsers are told which tile is lost, and are shown the others, and all when it is
-/// there again.
+/// Pages in browsers are told which tile is lost, and show the other tiles. They show all tiles
+/// when the lost tile is back.
 #[test]
 fn pages_are_told_which_tile_is_lost() {
     let stage = Stage::new();
@@ -429,12 +430,12 @@ fn pages_are_told_which_tile_is_lost() {
     four.restart(&stage, 1, &[]);
     page.is_told(&["live"; 4]);
     page.sees(4);
-    // The viewer goes with its run.
+    // The viewer ends with its run.
     live.signal(Signal::KILL);
     page.is_left();
 }
 
-/// A viewer of its own tells pages that all tiles are lost, and shows the next program.
+/// A separate viewer tells pages that all tiles are lost, and then shows the next program.
 #[test]
 fn a_viewer_outlives_a_program() {
     let stage = Stage::new();
@@ -465,7 +466,7 @@ const SERVERS: &str = "[[host]]\nname = \"here\"\n\
     [[server]]\nname = \"left\"\nhost = \"here\"\n\
     [[server]]\nname = \"right\"\nhost = \"here\"\n";
 
-/// A mothership with a configuration, and servers that come on line with it.
+/// A mothership with a configuration, and servers that connect to it.
 struct Site<'s> {
     stage: &'s Stage,
     file: PathBuf,
@@ -480,7 +481,8 @@ impl Site<'_> {
         Site { stage, file, home }
     }
 
-    /// A mothership that listens already: a client that came earlier would find none.
+    /// Starts a mothership, and returns when it listens. A client that came earlier would not find
+    /// it.
     fn mothership(&self) -> Running {
         let mut command = self.stage.mgn();
         command.arg("mothership").arg(&self.file);
@@ -508,7 +510,7 @@ impl Site<'_> {
     }
 }
 
-/// A wall that has lost all its servers leaves the one that shows the same as it is.
+/// The loss of all servers of one wall does not affect another wall that shows the same picture.
 #[test]
 fn a_replica_goes_on_without_the_other_wall() {
     let stage = Stage::new();
@@ -567,8 +569,8 @@ fn end(server: Running) {
     server.finish(RUN_TIMEOUT);
 }
 
-/// A server that comes on line somewhere else takes the tile of one that has gone, also with a
-/// mothership that knows of the program by hearsay.
+/// A server that comes on line elsewhere takes over the tile of a lost server. This also works with
+/// a restarted mothership, which learns about the program from the program itself.
 #[test]
 fn a_spare_server_takes_a_lost_ones_tile() {
     let stage = Stage::new();
@@ -605,8 +607,8 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// The mothership cannot tell that a spare's driver is another one, but the program can: it is then
-/// given the next.
+/// The mothership cannot tell that a spare server has a different driver, but the program can. The
+/// program then gets the next spare server.
 #[test]
 fn a_spare_server_that_will_not_do_is_passed_over() {
     let stage = Stage::new();
@@ -617,7 +619,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     let wall = ["--wall", "desk", "--mothership", &site.home];
     let running = drawing(stage.mgn(), &folder, &wall, 1_000_000);
     wait_for(&folder, true);
-    // Of the available servers, the one with the most room comes first.
+    // Of the available servers, the one with the most free sessions comes first.
     let mut odd = site.server_of("odd");
     odd.args(["--max-sessions", "50"]);
     let _odd = Running::start(odd.env("MESA_GLES_VERSION_OVERRIDE", "3.0"));

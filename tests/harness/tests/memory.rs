@@ -1,5 +1,5 @@
-//! The memory of a program's process does not grow with the number of its draws, nor with the
-//! number of objects that it has had.
+//! The memory of a program's process grows neither with the number of its draws nor with the number
+//! of objects that it has created.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,8 @@ use std::time::Duration;
 use mgn_tests::{programs, Outcome, Stage};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
-/// All of the process, the client library and the memory that it shares with the server included.
+/// The limit for the whole process, including the client library and the memory that it shares with
+/// the server.
 const MOST_KB: u64 = 100 * 1024;
 
 #[test]
@@ -45,12 +46,12 @@ fn long_runs_and_many_uploads_take_little_memory() {
     }
 }
 
-/// Creations and deletions of objects, contexts and windows.
+/// The numbers of objects, contexts and windows that are created and deleted.
 const OPERATIONS: [(&str, u32); 2] = [("shm", 1_000_000), ("tcp", 200_000)];
-/// The most by which either side may grow after the first tenth of them. Half of it is Xlib's: a
-/// program that renders directly grows by as much. The rest is for allocators, which keep more
+/// The maximum growth of either side after the first tenth of the operations. Half of it is Xlib's:
+/// a program that renders directly grows by that much. The rest is for allocators, which keep more
 /// memory when a busy machine runs threads in another order. A loss of ten bytes in each of a
-/// million operations is more than that.
+/// million operations would exceed the limit.
 const GROWTH_KB: u64 = 8 * 1024;
 
 #[test]
@@ -90,7 +91,7 @@ fn a_million_creations_and_deletions_leave_both_sides_as_large_as_they_were() {
     }
 }
 
-/// The size in kB of the worker that renders for a run, which is the largest of the server's
+/// The size in kB of the worker that renders for a run. It is the largest of the server's
 /// processes.
 fn worker_size(run: u32) -> u64 {
     let children = |parents: &[u32]| -> Vec<u32> {
@@ -113,7 +114,7 @@ fn worker_size(run: u32) -> u64 {
     sizes.max().expect("a worker")
 }
 
-/// The number behind `name` of a process's status.
+/// The number after `name` in the status of a process.
 fn status(pid: u32, name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

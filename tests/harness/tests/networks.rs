@@ -1,4 +1,4 @@
-//! Walls across machines: networks of their own, with cables between them, stand for these.
+//! Walls across machines. Network namespaces with cables between them stand for the machines.
 
 mod support;
 
@@ -6,7 +6,7 @@ use mgn_tests::{Outcome, Running};
 use support::networks::{self, Network};
 use support::{all_are_there, config, Site, RUN_TIMEOUT};
 
-/// The error of a program that has lost a server: one line.
+/// The error message of a program that has lost a server. It is one line.
 fn loss(outcome: &Outcome) -> String {
     let lines: Vec<&str> = outcome
         .stderr
@@ -22,8 +22,8 @@ fn loss(outcome: &Outcome) -> String {
     lines[0].into()
 }
 
-/// X servers in several networks see no sockets of each other but files, and leave each other
-/// alone.
+/// X servers in different networks share the folder of their sockets, but do not see each other's
+/// abstract sockets. They must not disturb each other.
 #[test]
 fn headless_runs_have_displays_of_their_own() {
     let Some(site) = Site::new() else { return };
@@ -95,7 +95,7 @@ fn a_wall_has_near_and_far_servers() {
     site.until(&desk, all_are_there);
     site.verify(&desk, &["--wall", "four"]);
     site.verify(&desk, &["--wall", "six"]);
-    // Without the mothership, each by the transport of its address.
+    // Without the mothership, the address of each server determines the transport.
     let by_hand = ["--server", &near, "--server", "tls:[fd77:21::2]:7500"];
     site.verify(&desk, &[&["--wall", "2x1"], &by_hand[..]].concat());
 
@@ -139,7 +139,7 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     let mothership = "tls:10.77.31.1:7400";
     let carried = format!("home={mothership}");
     let listen = ["relay", "--listen", outside, "--listen", inside];
-    // Servers are found by asking, and the mothership by its address.
+    // The relay asks the mothership for servers, and reaches the mothership by its address.
     let targets = ["--to", &carried, "--mothership", mothership];
     let relay = [&listen[..], &targets].concat();
     site.start(&head, &relay);
@@ -173,7 +173,7 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     assert_eq!(ways, expected);
     drop(running);
     let (running, _) = site.draw(&desk, ["--server", &at]);
-    // The relay dies.
+    // The relay ends.
     site.running.remove(1);
     let said = loss(&running.finish(RUN_TIMEOUT));
     assert!(said.contains(&at), "{said}");
@@ -181,7 +181,7 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     site.start(&head, &relay);
     site.until(&desk, all_are_there);
     let (running, _) = site.draw(&desk, ["--server", &at]);
-    // The server's machine does.
+    // The server's machine is lost.
     networks::ip(node.pid(), "link set in down");
     let said = loss(&running.finish(RUN_TIMEOUT));
     assert!(said.contains(&at), "{said}");

@@ -1,5 +1,5 @@
-//! Programs get what the local driver offers, except what `overlay.toml` excludes with a reason:
-//! `mgn info --gl`, checked.
+//! Programs get the features that the local driver offers, except those that `overlay.toml`
+//! withholds with a reason. This test checks the output of `mgn info --gl`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An API, and fewer extensions than any llvmpipe has of it.
+/// An API, and a number of extensions that every llvmpipe exceeds.
 const APIS: [(&str, usize); 4] = [
     ("OpenGL, compatibility", 150),
     ("OpenGL, core", 120),
@@ -30,7 +30,7 @@ struct Compared {
     added: Vec<String>,
 }
 
-/// Extensions that are not offered, with the reasons.
+/// Extensions that are not offered, each with the reason.
 #[derive(Debug, Deserialize)]
 struct Overlay {
     withheld: BTreeMap<String, String>,
@@ -44,7 +44,7 @@ impl Overlay {
     }
 }
 
-/// Everything that is wrong with a comparison.
+/// All faults in a comparison.
 fn faults(compared: &[Compared], withheld: &BTreeMap<String, String>) -> Vec<String> {
     let mut faults = Vec::new();
     if !APIS
@@ -55,7 +55,8 @@ fn faults(compared: &[Compared], withheld: &BTreeMap<String, String>) -> Vec<Str
         faults.push("other APIs were compared than there are".into());
     }
     for (one, (api, fewest)) in compared.iter().zip(APIS) {
-        // Drivers are built without it, as in Debian 13. Then programs have none through us either.
+        // Some drivers are built without OpenGL ES 1, as in Debian 13. Programs then do not have it
+        // through us either.
         if api == "OpenGL ES 1" && one.version.is_none() && one.local_version.is_none() {
             continue;
         }

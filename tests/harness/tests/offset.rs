@@ -1,4 +1,4 @@
-//! Walls whose renderers have the pixels of their tiles only.
+//! Walls whose renderers have only the pixels of their tiles.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use mgn_verify::{Camera, Picture};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Four tiles of a mural that is larger one way than a viewport of llvmpipe.
+/// Four tiles of a mural whose width or height exceeds a viewport of llvmpipe.
 fn strip([width, height]: [u32; 2]) -> String {
     let tile = |n: u32| {
         let [x, y, w, h] = match width > height {
@@ -29,7 +29,7 @@ fn what_is_drawn_is_where_it_belongs() {
     command.args(["verify", "--frames", "5", "--wall", "3x2"]);
     command.args(["--tiling", "offset", "--", "glxgears"]);
     let outcome = Outcome::of(&mut command, RUN_TIMEOUT);
-    // Colours are rounded differently in some pixels, of which no frame has many.
+    // Some pixels are rounded differently, but only a few in each frame.
     let close = |line: &str| {
         let count = line.split_whitespace().nth(1).and_then(|n| n.parse().ok());
         line.contains(" by up to 1;") && count.is_some_and(|n: u32| n < 50)
@@ -70,19 +70,19 @@ fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
     compare_all(&Stage::new(), &names.map(case), &["wall-offset"]);
 }
 
-/// A program draws the same at once as piece by piece where viewports are smaller.
+/// A program draws the same picture in one piece as in several pieces with smaller viewports.
 #[test]
 fn a_mural_is_to_the_bit_what_its_pieces_are() {
     let arguments = |out: &Path| vec!["--out".into(), out.into()];
     let program = programs("tests/conformance").join("mural");
     let mut case = Case::new("mural", program, arguments);
-    // Its frames are pieces, or the mural.
+    // The frames are pieces in one run and the whole mural in the other.
     case.orderly = false;
     compare_all(&Stage::new(), &[case], &["wall-mural"]);
 }
 
-/// A mural that no renderer could have as a whole shows what one of half the size shows directly,
-/// four pixels for one.
+/// A mural that is too large for any single renderer shows the same picture as a direct run of half
+/// the size, with four pixels for each pixel.
 #[test]
 fn a_mural_may_be_wider_than_a_viewport() {
     is_four_times_its_half([20000, 400], 400_000);
@@ -93,7 +93,8 @@ fn a_mural_may_be_higher_than_a_viewport() {
     is_four_times_its_half([400, 20000], 10_000);
 }
 
-/// `least` pixels at least of the smaller picture are in the midst of a colour.
+/// At least `least` pixels of the smaller picture correspond to four equal pixels that are not
+/// black.
 fn is_four_times_its_half(size: [u32; 2], least: usize) {
     let stage = Stage::new();
     let camera = Camera {

@@ -1,4 +1,4 @@
-//! Several programs that draw into one window: their picture is the same as one program's.
+//! Several programs draw into one window. Their picture is the same as that of one program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(300);
 /// Width and height of the programs' windows.
 const SIZE: u32 = 256;
 
-/// The renderers of the window: one, or those of a wall, also each with its tile's pixels only.
+/// The renderers of the window: one renderer, or those of a wall, also with offset tiling.
 const KINDS: [&[&str]; 3] = [
     &[],
     &["--wall", "2x2"],
@@ -28,7 +28,7 @@ struct Shared<'a> {
     server: Option<Running>,
 }
 
-/// The output of a window's programs, by rank.
+/// The folders and outcomes of a window's programs, by rank.
 struct Left {
     folders: Vec<PathBuf>,
     outcomes: Vec<Outcome>,
@@ -56,7 +56,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Program number `rank` of `ranks` in the window `name`.
+    /// Program `rank` of `ranks` in the window `name`.
     fn program(&self, name: &str, scene: &str, of: (usize, usize), out: &Path) -> Command {
         self.program_with(self.kind, name, scene, of, out)
     }
@@ -83,7 +83,7 @@ impl<'a> Shared<'a> {
         command
     }
 
-    /// All programs of a window, run to their ends.
+    /// Runs all programs of a window to their ends.
     fn all(&self, name: &str, scene: &str, ranks: usize, more: impl Fn(&mut Command)) -> Left {
         let folders: Vec<PathBuf> = (0..ranks).map(|_| self.stage.folder()).collect();
         let start = |(rank, out): (usize, &PathBuf)| {
@@ -96,7 +96,7 @@ impl<'a> Shared<'a> {
         Left { folders, outcomes }
     }
 
-    /// Alone, and on the system's own driver.
+    /// Runs one program alone, with the system's own driver.
     fn alone(&self, scene: &str, more: impl Fn(&mut Command)) -> PathBuf {
         let out = self.stage.folder();
         let mut command = self.stage.direct(program());
@@ -138,7 +138,7 @@ fn programs_that_take_turns_draw_what_one_draws() {
     let stage = Stage::new();
     for kind in KINDS {
         let shared = Shared::of(&stage, kind);
-        // With offset tiling, lists copy only what is in the tile.
+        // With offset tiling, lists copy only the pixels of the tile.
         let can_list = !kind.contains(&"offset");
         let scenes = ["interleaved", "copies", "strips"].into_iter();
         for scene in scenes.chain(can_list.then_some("lists")) {
@@ -279,7 +279,7 @@ fn mistake(what: &'static str) -> impl Fn(&mut Command) {
     }
 }
 
-/// It has ended with one line that says so.
+/// Checks that the program has ended with one line that names this reason.
 #[track_caller]
 fn says(outcome: &Outcome, what: &str) {
     let lost =
@@ -318,12 +318,12 @@ fn who_dies_inside_a_barrier_is_an_error_for_the_others() {
     for kind in &KINDS[..2] {
         let shared = Shared::of(&stage, kind);
         let left = shared.all("inside", "mistakes", 3, mistake("death inside"));
-        // All may wait before the first one ends itself.
+        // All others may wait before the first program ends itself.
         if left.outcomes[0].status != Some(3) {
             says(&left.outcomes[0], "all wait for each other");
         }
         for other in &left.outcomes[1..] {
-            // It is found dead before or after the last one of them waits.
+            // The death of the first program is found before or after the last of the others waits.
             let all_wait = other.stderr.contains("all wait for each other");
             says(
                 other,
@@ -351,7 +351,7 @@ fn programs_that_all_wait_are_told_so() {
     }
 }
 
-/// Alone in a window for two.
+/// A program that is alone in a window for two.
 fn alone_of_two(shared: &Shared<'_>, name: &str) -> Command {
     let out = shared.stage.folder();
     let mut command = shared.program(name, "interleaved", (0, 2), &out);
@@ -365,12 +365,12 @@ fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
     let shared = Shared::new(&stage);
     let outcome = Outcome::of(&mut alone_of_two(&shared, "one"), RUN_TIMEOUT);
     says(&outcome, "only 1 of 2 programs have joined within 1 s");
-    // Nor is there anything left of it that others could stumble over.
+    // The failed program leaves nothing that would disturb later programs.
     shared.all("one", "interleaved", 2, |_| ()).well();
 }
 
-/// A wall of four tiles over the programs' window, in a file; each tile is shown as files in
-/// `folder`.
+/// A wall of four tiles over the programs' window. Each tile is shown as files in `folder`. Returns
+/// the name of the wall's file.
 fn wall_of_files(folder: &Path) -> String {
     let half = SIZE / 2;
     let tile = |n: u32| -> Tile {
@@ -382,7 +382,7 @@ fn wall_of_files(folder: &Path) -> String {
     wall_file("files", [SIZE; 2], "fit = \"1:1\"", &tiles)
 }
 
-/// Whichever program hands a frame over, the tiles show it, and the last one stays.
+/// The tiles show a frame no matter which program hands it over, and the last frame stays.
 #[test]
 fn tiles_show_the_last_frame_of_all_programs() {
     let stage = Stage::new();
@@ -400,7 +400,7 @@ fn tiles_show_the_last_frame_of_all_programs() {
         running
             .into_iter()
             .for_each(|r| well(&r.finish(RUN_TIMEOUT)));
-        // One that is late is left out if a newer one is shown already.
+        // A late frame is left out if a newer frame is already shown.
         let last = |tile: u32| {
             let files = fs::read_dir(folder.join(tile.to_string())).expect("pictures");
             let newest = files.map(|file| file.expect("a file").path()).max();
@@ -414,7 +414,7 @@ fn tiles_show_the_last_frame_of_all_programs() {
     }
 }
 
-/// Two programs draw into a window on a wall of two servers, and one of these is killed.
+/// Two programs draw into a window on a wall of two servers, and one of the servers is killed.
 #[test]
 fn a_server_that_is_lost_ends_all_programs_of_a_window() {
     let stage = Stage::new();

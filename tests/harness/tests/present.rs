@@ -1,4 +1,4 @@
-//! The program's window and the saved pictures show what was drawn.
+//! The program's window and the saved pictures show the picture that was drawn.
 
 use std::fs;
 use std::thread;
@@ -36,7 +36,8 @@ fn screenshot(stage: &Stage, width: u16, height: u16) -> Picture {
 #[test]
 fn the_window_shows_the_picture() {
     let stage = Stage::new();
-    // Tests are threads of one process, and this names the X server for our own connection.
+    // Tests are threads of one process. This variable gives our own connection access to the X
+    // server.
     std::env::set_var("XAUTHORITY", stage.authority());
     let want = still_gears(&stage, &[]);
     for transport in ["shm", "unix", "tcp"] {

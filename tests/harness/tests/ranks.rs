@@ -1,4 +1,4 @@
-//! Several copies of a program whose pictures become one.
+//! Several copies of a program whose pictures are merged into one.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use mgn_tests::{processes, programs, Outcome, Running, Stage};
 use mgn_verify::Picture;
 use rustix::process::Signal;
 
-/// More than anything takes on a slow machine.
+/// Longer than anything takes, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// `iso_demo` with little to draw.
+/// Adds `iso_demo` with few triangles to the command.
 fn demo(command: &mut Command) -> &mut Command {
     command
         .arg("--")
@@ -22,18 +22,19 @@ fn demo(command: &mut Command) -> &mut Command {
         .args(["--triangles", "20000", "--frames", "3"])
 }
 
-/// Runs `mgn run` with the words, and the demo as it is made.
+/// Runs the demo through `mgn run`. `words` are the flags of `mgn run`, and `program` are further
+/// arguments of the demo.
 fn run(stage: &Stage, words: &str, folder: &Path, program: &[&str]) -> Outcome {
     let mut command = stage.mgn();
     command.arg("run").args(words.split_whitespace());
-    // As between hosts, where there are sockets.
+    // Pictures on sockets are compressed, as between hosts.
     command.env("MGN_COMPRESS", "1");
     command.arg("--save").arg(folder);
     demo(&mut command).args(program);
     Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
-/// The bytes of all frames.
+/// The bytes of the files of all frames.
 fn frames(folder: &Path) -> Vec<Vec<u8>> {
     let frame = |n| fs::read(folder.join(format!("frame-{n:06}.png")));
     (1..).map_while(|n| frame(n).ok()).collect()
@@ -74,7 +75,8 @@ fn shares_of_the_data_become_the_picture_of_all_of_it() {
     }
 }
 
-/// The largest difference of a channel in two pictures, and the mean of all.
+/// The largest difference of a channel between two pictures, and the mean difference of all
+/// channels.
 fn difference(a: &Picture, b: &Picture) -> (u8, f64) {
     assert_eq!((a.width, a.height), (b.width, b.height));
     let both = a.pixels.iter().zip(&b.pixels);
@@ -84,7 +86,8 @@ fn difference(a: &Picture, b: &Picture) -> (u8, f64) {
     (most, sum / apart.len() as f64)
 }
 
-/// One program rounds after each slice, and so do the copies, in another order.
+/// A single program rounds after each slice. The copies round in another order, so the pictures
+/// differ slightly.
 #[test]
 fn slices_are_blended_in_their_order() {
     let stage = Stage::new();
@@ -112,7 +115,7 @@ fn slices_are_blended_in_their_order() {
     assert!(most <= 1, "{most}");
 }
 
-/// The outcome of a run that fails, within the waits that it was allowed.
+/// The outcome of a run that fails within the waiting times that its flags allow.
 fn failure(stage: &Stage, words: &str, script: &str) -> Outcome {
     let program = programs("demos").join("iso_demo");
     let script = script.replace(
@@ -125,7 +128,7 @@ fn failure(stage: &Stage, words: &str, script: &str) -> Outcome {
     Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
-/// One line says what was wrong, whichever ranks have found it.
+/// One line reports the error, no matter which ranks have found it.
 #[test]
 fn what_goes_wrong_is_said_once() {
     let stage = Stage::new();
@@ -184,7 +187,7 @@ fn what_goes_wrong_is_said_once() {
     }
 }
 
-/// The window of rank 0 is closed, and that is the end.
+/// The run ends when the window of rank 0 is closed.
 #[test]
 fn the_others_end_with_rank_0() {
     let stage = Stage::new();
@@ -194,7 +197,7 @@ fn the_others_end_with_rank_0() {
     assert!(outcome.stderr.is_empty(), "{}", outcome.describe());
 }
 
-/// A rank that is stopped, and one whose launcher is killed: no process is left.
+/// A rank is stopped, and a launcher is killed. No process is left.
 #[test]
 fn nothing_is_left_behind() {
     let stage = Stage::new();
@@ -269,7 +272,7 @@ fn wrong_words_are_explained() {
     }
 }
 
-/// Ranks that a launcher of MPI has started find each other by what it has told them.
+/// Ranks that a launcher of MPI has started find each other by the environment that it has set.
 #[test]
 fn launchers_of_mpi_start_ranks_too() {
     let stage = Stage::new();
@@ -306,7 +309,7 @@ fn launchers_of_mpi_start_ranks_too() {
     }
 }
 
-/// No Slurm is at hand: the processes get the environment that `srun -n 3` gives them.
+/// The test needs no Slurm: the processes get the environment that `srun -n 3` would set.
 #[test]
 fn ranks_of_slurm_find_each_other() {
     let stage = Stage::new();
@@ -334,7 +337,7 @@ fn ranks_of_slurm_find_each_other() {
     assert!(frames(&merged) == frames(&wanted), "other pictures");
 }
 
-/// Two names of this host are two hosts to the ranks, which then meet by TCP.
+/// The ranks treat two names of this host as two hosts, and therefore connect by TCP.
 #[test]
 fn ranks_of_several_hosts_share_a_secret() {
     let stage = Stage::new();
@@ -367,13 +370,13 @@ fn ranks_of_several_hosts_share_a_secret() {
     assert!(frames(&merged) == frames(&wanted), "other pictures");
 }
 
-/// So that a few ports from 1024 above it on are free.
+/// A port such that a few ports from 1024 above it on are free.
 fn port() -> String {
     let process = std::process::id() % 1000;
     (20_000 + 4 * process).to_string()
 }
 
-/// A program that is not composited still learns its place.
+/// A program gets its rank and size even if it is not composited.
 #[test]
 fn copies_know_their_rank_and_size() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! A stream that was recorded draws, when it is replayed, what the program draws through a server.
+//! The replay of a recorded stream draws the same as the program draws through a server.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn a_replayed_recording_draws_the_same() {
         vec![demo("iso_demo"), "--mode".into(), "static".into()],
         vec![demo("rings")],
         vec![demo("meshview")],
-        // Shaders and uniforms.
+        // A program with shaders and uniforms.
         gears,
     ];
     for program in commands {
@@ -70,8 +70,8 @@ fn a_replayed_recording_draws_the_same() {
     }
 }
 
-/// Commands that were decoded and written again, for stages in the program's process, are the same
-/// to the bit.
+/// Stages in the program's process decode commands and write them again. The result is identical to
+/// the bit.
 #[test]
 fn stages_that_look_leave_the_stream_as_it_is() {
     let stage = Stage::new();
@@ -95,7 +95,7 @@ fn stages_that_look_leave_the_stream_as_it_is() {
                     .args(["--mode", mode]),
             );
             let recording = std::fs::read(file).unwrap();
-            // A recording begins with what the process is called, and its number.
+            // A recording begins with the name of the process and its id, which differ.
             let length = u32::from_le_bytes(recording[8..12].try_into().unwrap());
             recording[12 + length as usize..].to_vec()
         };

@@ -1,4 +1,5 @@
-//! `scripts/release.sh` in a repository that has the files that it changes and no sources.
+//! `scripts/release.sh` in a repository without sources, which has only the files that the script
+//! changes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -105,7 +106,7 @@ fn a_release_has_one_version_everywhere_and_a_tag() {
     let repository = Repository::new();
     repository.refuses("1.2", "write MAJOR.MINOR.PATCH");
     repository.refuses("0.0.9", "earlier than the current version");
-    // What fails leaves nothing behind.
+    // A release that fails leaves no changes behind.
     let output = repository.release("0.2.0", "1");
     assert!(!output.status.success());
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
@@ -144,7 +145,7 @@ fn a_release_has_one_version_everywhere_and_a_tag() {
     let notes = repository.git(&["tag", "--list", "--format=%(contents)", "v0.2.0"]);
     assert!(notes.starts_with("Manganese 0.2.0\n") && notes.contains("\n### Fixed\n"));
 
-    // There is nothing to release again.
+    // There are no changes to release again.
     repository.refuses("0.2.0", "the tag v0.2.0 exists");
     repository.refuses("0.3.0", "no entries under [Unreleased]");
 }

@@ -1,4 +1,4 @@
-//! One program on several walls.
+//! One program is shown on several walls.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use mgn_verify::{Camera, Picture};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A wall over a window of 300 x 300 pixels, `columns` x `columns` tiles that go to files in
-/// `folder`.
+/// A wall over a window of 300 x 300 pixels, with `columns` x `columns` tiles. The tiles are also
+/// saved as files in `folder`.
 fn wall(name: &str, columns: u32, folder: &Path) -> String {
     let side = 300 / columns;
     let tile = |n: u32| {
@@ -23,7 +23,7 @@ fn wall(name: &str, columns: u32, folder: &Path) -> String {
     wall_file(name, [300, 300], "", &tiles)
 }
 
-/// The rectangle of a picture that is a tile's.
+/// The part of a picture that belongs to tile `n`.
 fn part(of: &Picture, n: usize, columns: usize) -> Picture {
     let side = of.width / columns;
     let (left, top) = (n % columns * side, n / columns * side);
@@ -35,8 +35,8 @@ fn part(of: &Picture, n: usize, columns: usize) -> Picture {
     }
 }
 
-/// Two walls, one of four tiles and one of a single one, and the program's own window show the
-/// same, which is what is drawn directly.
+/// Two walls, one with four tiles and one with a single tile, and the program's own window show the
+/// same picture as a direct run.
 #[test]
 fn walls_show_one_program() {
     const FRAMES: u64 = 10;
@@ -81,7 +81,7 @@ fn walls_show_one_program() {
     }
 }
 
-/// Programs that read, copy and count what they draw get the same results as directly.
+/// Programs that read, copy and count their pixels get the same results as in a direct run.
 #[test]
 fn replicas_change_nothing_for_programs() {
     let names = [

@@ -1,4 +1,4 @@
-//! A session goes on from a snapshot as it would have gone on without: the conformance programs are
+//! After a snapshot, a session continues as it would have without one. The conformance programs are
 //! recorded, and replayed across snapshots.
 
 use std::fs;
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Longer recordings are left out: they ask for every parameter there is.
+/// Longer recordings are left out: these programs ask for every parameter that there is.
 const MOST_MESSAGES: u64 = 3000;
 
-/// The snapshot is taken after this percentage of a recording.
+/// The percentage of a recording after which the snapshot is taken.
 const PLACE: u64 = 55;
 
-/// Programs that differ after a snapshot with the versions of Mesa that begin so, and why. One that
-/// does not any more is a mistake here.
+/// Programs whose results differ after a snapshot, the prefix of the versions of Mesa for which
+/// they differ, and the reason. An entry whose program no longer differs is an error.
 const DIFFERENT: &[(&str, &str, &str)] = &[
     (
         "copy_and_bitmap",
@@ -42,7 +42,7 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Programs whose recordings cannot be replayed, because nothing answers while one is made.
+/// Programs whose recordings cannot be replayed: no renderer answers while a recording is made.
 const NOT_REPLAYED: &[(&str, &str)] = &[
     (
         "elements",
@@ -51,8 +51,8 @@ const NOT_REPLAYED: &[(&str, &str)] = &[
     ("fork_exec", "several processes write to the recording"),
 ];
 
-/// Programs whose recordings use features that some drivers lack: while one is made, no driver says
-/// what it has.
+/// Programs whose recordings use features that some drivers lack. No driver reports its features
+/// while a recording is made.
 const ASSUMING: &[(&str, &str)] = &[
     ("draw_texture", "OpenGL ES 1"),
     ("egl_surfaceless", "OpenGL ES 1"),
@@ -61,7 +61,7 @@ const ASSUMING: &[(&str, &str)] = &[
     ("es1_fixed", "OpenGL ES 1"),
 ];
 
-/// Said by `mgn replay` of such a recording.
+/// The message of `mgn replay` for such a recording.
 const LACKING: &str = "this driver lacks";
 
 /// The result of a replay.
@@ -106,7 +106,7 @@ fn recordings_go_on_from_snapshots() {
     assert!(taken > names.len(), "{taken} snapshots were taken");
 }
 
-/// How many snapshots of a program were taken, and what went wrong first.
+/// The number of snapshots that were taken of a program, and the first error.
 fn across(stage: &Stage, folder: &Path, name: &str) -> (usize, Option<String>) {
     let known = NOT_REPLAYED.iter().any(|(known, _)| *known == name);
     let assumes = ASSUMING.iter().any(|(assuming, _)| *assuming == name);
@@ -196,7 +196,7 @@ fn replay(
     let _ = fs::remove_dir_all(&folder);
     let mut answers = played["answers"].clone();
     if let Some(answers) = answers.as_array_mut() {
-        // How far a fence is depends on the time.
+        // The state of a fence depends on the time.
         answers.retain(|answer| answer[0] != "glClientWaitSync");
     }
     Ok((Replayed { frames, answers }, played))

@@ -1,4 +1,4 @@
-//! Programs through chains of stages, and what these leave.
+//! Programs run through chains of stages. The tests check the files that stages write.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ fn finished(command: &mut Command) -> Outcome {
     outcome
 }
 
-/// `rings` with its 10th frame in a file.
+/// `rings` with its tenth frame saved as a file.
 fn rings(dump: &Path) -> Vec<String> {
     let program = programs("demos").join("rings").display().to_string();
     let options = "--mode immediate --frames 12 --size 200x150 --warmup 0 --dump";
@@ -33,7 +33,8 @@ struct Run {
 }
 
 impl Run {
-    /// `rings` through stages whose files begin with `@`, which stands for a folder.
+    /// Runs `rings` through stages. The names of their files begin with `@`, which is replaced by a
+    /// folder.
     fn through(stage: &Stage, spus: &[&str]) -> Run {
         let folder = stage.folder();
         let dump = folder.join("10.ppm");
@@ -63,7 +64,7 @@ impl Run {
     }
 }
 
-/// How many of a histogram's calls are `command`.
+/// The number of calls of `command` in a histogram.
 fn calls(table: &str, command: &str) -> u64 {
     let mut rows = table
         .lines()
@@ -72,8 +73,8 @@ fn calls(table: &str, command: &str) -> u64 {
     row.map_or(0, |row| row[0].parse().unwrap())
 }
 
-/// Stages in the program's process see what the server's see, and also when the program has its
-/// last frame.
+/// Stages in the program's process see the same commands as stages in the server, even if
+/// `--frames` ends the program.
 #[test]
 fn stages_look_in_the_programs_process() {
     let stage = Stage::new();
@@ -105,7 +106,7 @@ fn stages_look_in_the_programs_process() {
     assert!(refused.stderr.contains("--spu"), "{}", refused.describe());
 }
 
-/// The same stage draws the same on either side, by whatever way commands travel.
+/// A stage draws the same on either side, over any transport.
 #[test]
 fn stages_change_commands_in_the_programs_process() {
     let stage = Stage::new();
@@ -147,8 +148,8 @@ fn stages_change_commands_in_the_programs_process() {
     }
 }
 
-/// Clients sort by what the program draws, and leave room for the lines that a stage beside the
-/// renderer makes of it.
+/// Clients sort geometry by the program's own drawing, and leave room for the lines that a stage in
+/// the server makes of it.
 #[test]
 fn lines_of_stages_cross_the_edges_of_tiles() {
     let stage = Stage::new();
@@ -171,8 +172,8 @@ fn lines_of_stages_cross_the_edges_of_tiles() {
     }
 }
 
-/// If a stage answers in the program's process in place of the renderer, the program gets the
-/// answer and its errors.
+/// If a stage in the program's process answers in place of the renderer, the program gets the
+/// stage's answer and its errors.
 #[test]
 fn programs_read_their_own_mode_back() {
     let stage = Stage::new();
@@ -181,7 +182,7 @@ fn programs_read_their_own_mode_back() {
         let folder = stage.folder();
         finished(command.arg(&program).arg("--out").arg(&folder));
         let log = fs::read_to_string(folder.join("errors.txt")).unwrap();
-        // For pictures it has hashes.
+        // The log contains hashes of pictures, which differ.
         let told = |line: &&str| !line.starts_with("picture:");
         log.lines().filter(told).collect::<Vec<_>>().join("\n")
     };
@@ -220,7 +221,7 @@ fn stages_that_look_leave_their_files_and_change_nothing() {
         looked.names().into_iter().collect::<Vec<_>>(),
         ["10.ppm", "perf", "saved", "table", "trace"]
     );
-    // The table at the end is of all commands that the trace shows, to the last.
+    // The table at the end contains all commands of the trace, including the last one.
     let trace = looked.read("trace");
     let table = looked.read("table");
     let (parts, all) = table.split_once("all 12 frames").expect("a last table");
@@ -282,7 +283,8 @@ fn without_a_file_it_is_said_on_standard_error() {
     assert!(said.contains("all 12 frames"), "{said}");
 }
 
-/// A server of its own, with two programs one after the other, and its end while a third one runs.
+/// Two programs use a separate server, one after the other. The server ends while a third program
+/// runs.
 #[test]
 fn sessions_have_files_of_their_own_and_leave_them_when_the_server_ends() {
     let stage = Stage::new();

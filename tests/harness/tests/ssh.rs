@@ -1,5 +1,5 @@
-//! Programs rendered on another host, and run on another host, by ssh. A sshd of the test's own on
-//! loopback stands for that host.
+//! Programs are rendered on another host, or run on another host, by ssh. An sshd of the test on
+//! loopback stands for the other host.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,26 +14,26 @@ use mgn_tests::{camera, processes, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
-/// The silence after which a connection counts as lost in these tests, in seconds.
+/// The number of seconds after which a silent connection counts as lost in these tests.
 const SILENCE: &str = "6";
 
-/// A host that is reached by ssh: this one.
+/// The host that is reached by ssh. It is this host.
 struct Host {
     stage: Stage,
     sshd: Child,
     folder: PathBuf,
-    /// Where runs have their directories, at both ends.
+    /// The folder for the directories of runs, at both ends.
     runtime: PathBuf,
     port: u16,
-    /// A port that is free is free for one test.
+    /// The tests run one at a time, because two tests could choose the same free port.
     _alone: MutexGuard<'static, ()>,
 }
 
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Host {
-    /// With lines of its own in sshd's configuration, which come first. None, with a message, if
-    /// there is no sshd, unless `MGN_NEED_SSHD` is set.
+    /// A host whose sshd has these lines first in its configuration. `None`, with a message, if
+    /// there is no sshd. With `MGN_NEED_SSHD` set, this is an error instead.
     fn new(config: &str) -> Option<Host> {
         let sshd = match Sshd::find() {
             Ok(sshd) => sshd,
@@ -47,7 +47,7 @@ impl Host {
         let stage = Stage::new();
         let folder = stage.folder();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
-        // Short, because sockets are made in it.
+        // The path is short, because sockets are made in this folder.
         let runtime = PathBuf::from(format!("/tmp/mgn-t-{}", folder_name()));
         fs::create_dir(&runtime).unwrap();
         fs::set_permissions(&runtime, fs::Permissions::from_mode(0o700)).unwrap();
@@ -103,7 +103,7 @@ impl Host {
         Some(host)
     }
 
-    /// `mgn` with these arguments, that finds the host as `there`.
+    /// A command that runs `mgn` with these arguments, and finds the host under the name `there`.
     fn mgn(&self, arguments: &[&str]) -> Command {
         let mut command = self.stage.mgn();
         let ssh = format!("ssh -F {}/ssh_config", self.folder.display());
@@ -115,7 +115,7 @@ impl Host {
         command
     }
 
-    /// All that belongs to runs is gone, at both ends, sooner or later.
+    /// Checks that everything that belongs to runs is removed at both ends, after some time.
     fn is_clean(&self) {
         let left = || {
             let runs = fs::read_dir(self.runtime.join("manganese"));
@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// The same after a run that was killed: the next run removes what it could not remove itself.
+    /// The same after a run that was killed. The next run removes the remains.
     fn is_clean_after_the_next_run(&self) {
         until("the end of all processes", || {
             (!processes().any(|pid| self.is_ours(pid))).then_some(())
@@ -142,11 +142,11 @@ impl Host {
         self.is_clean();
     }
 
-    /// Whether a process belongs to a run, at either end: all have this host's folder for run
-    /// directories.
+    /// Whether a process belongs to a run, at either end. All these processes have this host's
+    /// folder for run directories in their environment.
     fn is_ours(&self, pid: u32) -> bool {
         let folder = self.runtime.display().to_string();
-        // ssh writes what it does where its environment was.
+        // ssh overwrites its environment with its title.
         if words(pid).contains(&folder) {
             return true;
         }
@@ -157,8 +157,8 @@ impl Host {
             .any(|word| word == ours.as_bytes())
     }
 
-    /// A run of glxgears, as soon as glxgears itself runs and has had the time to draw. Others have
-    /// its name among their arguments.
+    /// Starts a run of glxgears. Returns when glxgears itself runs and has had time to draw. Other
+    /// processes have its name among their arguments.
     fn gears(&self, arguments: &[&str]) -> Running {
         let mut running = Running::start(&mut self.mgn(&[arguments, &["--", "glxgears"]].concat()));
         let is_it = |pid: u32| self.is_ours(pid) && words(pid).starts_with("glxgears");
@@ -183,14 +183,14 @@ impl Drop for Host {
     }
 }
 
-/// An sshd, and where it is unpacked if it is not installed.
+/// An sshd, and the folder in which it is unpacked if it is not installed.
 struct Sshd {
     program: PathBuf,
     unpacked: Option<PathBuf>,
 }
 
 impl Sshd {
-    /// The error says what is missing.
+    /// Finds an sshd. The error says what is missing.
     fn find() -> Result<Sshd, String> {
         let installed = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"];
         let mut installed = installed.into_iter().map(PathBuf::from);
@@ -207,14 +207,14 @@ impl Sshd {
             program,
             unpacked: Some(folder),
         };
-        // As root it takes a user of its own, which is there in a namespace of mounts only.
+        // As root, sshd needs a user of its own. The test adds this user in a mount namespace only.
         if sshd.lacks_user() && !is_success(Command::new("unshare").args(["--mount", "true"])) {
             return Err("there is no user sshd, and no namespace to have one in".into());
         }
         Ok(sshd)
     }
 
-    /// Its libraries and its other programs are where it is unpacked.
+    /// The command for this sshd, which finds its libraries and its other programs in its folder.
     fn command(&self, folder: &Path) -> Command {
         let mut command = if self.lacks_user() {
             let users = folder.join("passwd");
@@ -241,8 +241,8 @@ impl Sshd {
         command
     }
 
-    /// The lines of its configuration that say where the programs are that it consists of, since
-    /// OpenSSH 9.8.
+    /// The lines of the configuration with the paths of the programs that sshd has consisted of
+    /// since OpenSSH 9.8.
     fn parts(&self) -> String {
         let Some(folder) = &self.unpacked else {
             return String::new();
@@ -263,12 +263,12 @@ impl Sshd {
     }
 }
 
-/// The folders with libraries below a folder, as LD_LIBRARY_PATH has them.
+/// The folders below `folder` that contain libraries, in the format of LD_LIBRARY_PATH.
 fn libraries(folder: &Path) -> String {
     let above = ["lib", "usr/lib"].map(|name| folder.join(name));
     let here = above.iter().filter_map(|path| fs::read_dir(path).ok());
     let names = here.flatten().flatten().map(|entry| entry.path());
-    // Those that are named after an architecture.
+    // Only folders that are named after an architecture.
     let names = names.map(|path| path.display().to_string());
     let all: Vec<String> = names.filter(|name| name.ends_with("-gnu")).collect();
     all.join(":")
@@ -320,7 +320,7 @@ fn frames(folder: &Path) -> usize {
 #[test]
 fn a_program_is_rendered_over_there() {
     let Some(host) = Host::new("") else { return };
-    // Makes the library that repeats clocks.
+    // Makes the library that fixes clocks.
     camera();
     let mut verify = host.mgn(&[
         "verify", "--ssh", "there", "--frames", "5", "--", "glxgears",
@@ -343,8 +343,8 @@ fn a_program_is_rendered_over_there() {
     host.is_clean();
 }
 
-/// The program runs there: it has the environment there. Its window is on the display here, with
-/// the picture that is drawn here.
+/// The program runs on the other host, in the environment of that host. Its window is on the
+/// display here, with the picture that is drawn here.
 #[test]
 fn a_program_over_there_is_shown_here() {
     let Some(host) = Host::new("") else { return };
@@ -371,7 +371,7 @@ fn a_program_over_there_is_shown_here() {
     host.is_clean();
 }
 
-/// Interrupted, killed, or out of touch: at both ends nothing is left.
+/// After a run is interrupted or killed, or loses its connection, nothing is left at either end.
 #[test]
 fn nothing_is_left_behind() {
     let Some(host) = Host::new("") else { return };
@@ -395,7 +395,7 @@ fn nothing_is_left_behind() {
     }
 }
 
-/// The connection stalls, as if a cable were pulled: both ends notice.
+/// The connection stalls, as after a cable is pulled. Both ends notice.
 #[test]
 fn a_silent_connection_counts_as_lost() {
     let Some(host) = Host::new("") else { return };
@@ -462,7 +462,7 @@ fn what_is_missing_over_there_is_said() {
         }
         host.is_clean();
     }
-    // A program that cannot reach its server says so, and nothing else.
+    // A program that cannot reach its server reports this, and prints no other message.
     let outcome = Outcome::of(
         &mut host.mgn(&["run", "--ssh", "there", "--", "glxgears"]),
         RUN_TIMEOUT,

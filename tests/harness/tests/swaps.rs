@@ -1,14 +1,14 @@
-//! Several programs whose swaps wait for each other.
+//! Several programs that wait for each other before they swap.
 
 use std::process::Command;
 use std::time::Duration;
 
 use mgn_tests::{programs, Outcome, Stage};
 
-/// More than anything takes on a slow machine.
+/// Longer than anything takes, even on a slow machine.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Three ranks run `script`, in which DEMO is a program that draws.
+/// Runs `script` in three ranks. DEMO stands for a program that draws.
 fn run(stage: &Stage, words: &str, script: &str) -> Outcome {
     let demo = programs("demos").join("iso_demo");
     let demo = format!("{} --triangles 2000 --size 200x100", demo.display());
@@ -19,7 +19,7 @@ fn run(stage: &Stage, words: &str, script: &str) -> Outcome {
     Outcome::of(&mut command, RUN_TIMEOUT)
 }
 
-/// Rank 0 cannot be done with three frames before rank 1 begins with its first one.
+/// Rank 0 cannot complete three frames before rank 1 begins its first frame.
 #[test]
 fn nobody_is_ahead() {
     let stage = Stage::new();
@@ -36,7 +36,7 @@ fn nobody_is_ahead() {
         assert!(!outcome.stdout.contains("EARLY"), "{kind}: {told}");
         assert!(outcome.stderr.is_empty(), "{kind}: {told}");
     }
-    // Without the barrier, rank 0 is done before the others begin.
+    // Without the barrier, rank 0 completes its frames before the others begin.
     for (words, status) in [
         ("--present window", 0),
         ("--swap-barrier shm --swap-timeout 3", 76),
@@ -62,7 +62,7 @@ fn others_go_on_without_a_rank_that_ends() {
     }
 }
 
-/// One line reports it, for any rank.
+/// One line names the rank that hangs, whichever rank it is.
 #[test]
 fn a_rank_that_hangs_is_named() {
     let stage = Stage::new();
@@ -81,7 +81,7 @@ fn a_rank_that_hangs_is_named() {
     }
 }
 
-/// The launcher says which rank was lost, as without the barrier.
+/// The launcher reports the lost rank, as it does without the barrier.
 #[test]
 fn a_rank_that_is_killed_ends_all() {
     let stage = Stage::new();

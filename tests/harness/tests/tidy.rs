@@ -1,4 +1,4 @@
-//! Rules of the house that a program can check; CONTRIBUTING.md explains them.
+//! Rules of this project that a program can check. CONTRIBUTING.md explains them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,10 +7,10 @@ use std::process::Command;
 
 use mgn_tests::root;
 
-/// A hand-written file longer than this wants a seam.
+/// The maximum number of lines in a hand-written file. A longer file should be split.
 const LINES_MAX: usize = 1000;
 
-/// The crates that may contain `unsafe`; every other one forbids it.
+/// The crates that may contain `unsafe`. All other crates forbid it.
 const UNSAFE: [&str; 9] = [
     "sys",
     "fabric",
@@ -23,7 +23,7 @@ const UNSAFE: [&str; 9] = [
     "bench",
 ];
 
-/// Comments are no wider than code.
+/// The maximum width of comments, which is that of code.
 const COLUMNS: usize = 100;
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -74,7 +74,7 @@ fn files_are_short() {
     fail_with(long.collect());
 }
 
-/// Tables and what is fenced keep their shape; text that a program writes is no comment.
+/// Tables and fenced text keep their shape. Text that a program writes does not count as a comment.
 #[test]
 fn comments_are_narrow() {
     let mut wrong = Vec::new();
@@ -101,7 +101,7 @@ fn comments_are_narrow() {
     fail_with(wrong);
 }
 
-/// `cargo xtask test` runs no examples from comments, so there are none.
+/// There are no runnable examples in comments, because `cargo xtask test` would not run them.
 #[test]
 fn comments_contain_no_examples_to_run() {
     let mut wrong = Vec::new();
@@ -151,7 +151,7 @@ fn unsafe_stays_where_it_belongs() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    // Put together here so that this file does not contain them.
+    // The words are put together here, so that this file does not contain them.
     let words = [["TO", "DO"], ["FIX", "ME"], ["X", "XX"]].map(|w| w.concat());
     let mut wrong = Vec::new();
     for (path, text) in sources(&["rs", "c", "h", "sh", "md", "toml"]) {
@@ -195,7 +195,7 @@ fn readme_links_lead_somewhere() {
             let link = part.split(')').next().unwrap_or_default();
             let file = link.split('#').next().unwrap_or_default();
             let local = !file.is_empty() && !file.contains("://") && !file.contains(' ');
-            // The site has the pages at their positions in the repository.
+            // The site keeps the pages at their positions in the repository.
             let folder = if folder.ends_with("docs/site") {
                 &root()
             } else {
@@ -223,7 +223,8 @@ fn the_site_has_every_page() {
     fail_with(missing.collect());
 }
 
-/// `make demo` names the best row and the worst, also where all are faster than locally, or none.
+/// `make demo` names the best and the worst row, even if all rows are faster than locally, or none
+/// is.
 #[test]
 fn the_demo_says_what_is_fast_and_what_is_slow() {
     let said = |rows: &str| {
@@ -283,10 +284,10 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
     }
 }
 
-/// If no root can be made, `.ci/run` says so loudly and runs the demo, the tests and the packages
-/// on the machine. If a goal failed in the root, it runs none of these on the machine, and fails.
-/// It also fails if `make lint`, which runs beside the root, has failed. If its time is up, it
-/// leaves checks out and names them.
+/// If no root can be made, `.ci/run` says so clearly and runs the demo, the tests and the packages
+/// on the machine. If a goal has failed in the root, it runs none of these on the machine, and
+/// fails. It also fails if `make lint`, which runs at the same time as the root, has failed. When
+/// its time is up, it leaves checks out and names them.
 #[test]
 fn ci_without_a_root_runs_on_the_machine() {
     let folder = std::env::temp_dir().join(format!("mgn-ci-{}", std::process::id()));
@@ -335,7 +336,7 @@ fn ci_without_a_root_runs_on_the_machine() {
     let (status, _, _, last) = run("0", "1", "60");
     assert_eq!(status, Some(1), "{last}");
     assert!(last.starts_with("ci: FAILED (make lint) after "), "{last}");
-    // Without any time, it says what it has left out.
+    // Without any time, it names the checks that it has left out.
     let (status, _, _, last) = run("0", "0", "0");
     assert_eq!(status, Some(0), "{last}");
     assert!(

@@ -1,4 +1,4 @@
-//! `mgn verify` as its users meet it.
+//! `mgn verify`, as users run it.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,13 @@ use mgn_tests::{camera, Outcome, Stage};
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn verify(stage: &Stage, arguments: &[&str]) -> Outcome {
-    // Its library is beside this build's `mgn` from here on.
+    // From here on, the fixed-clock library is beside this build's `mgn`.
     camera();
     Outcome::of(stage.mgn().arg("verify").args(arguments), RUN_TIMEOUT)
 }
 
-/// A shell that runs `script`; `$ours` is not empty when that is through us.
+/// A command line for a shell that runs `script`. In the script, `$ours` is not empty if the run is
+/// through a server.
 fn script(script: &str) -> Vec<String> {
     let whole = format!("ours=$MGN_SERVER; {script}");
     ["--", "sh", "-c", &whole].map(str::to_owned).into()
@@ -69,7 +70,8 @@ fn equal_frames_are_a_success() {
 fn a_frame_that_differs_is_told_and_kept() {
     let stage = Stage::new();
     let out = stage.folder();
-    // Through us its clock goes at another pace, so that only the first frame is the same.
+    // Through a server, the program's clock runs at another speed, so only the first frame is the
+    // same.
     let run = script("[ \"$ours\" ] && export MGN_CLOCK_STEP_NS=1; exec glxgears");
     let mut arguments = vec!["--frames", "3", "--out", out.to_str().unwrap()];
     arguments.extend(run.iter().map(String::as_str));
@@ -131,7 +133,8 @@ fn what_cannot_be_compared_is_one_clear_line() {
     ends(&forever, &["had not ended", "--timeout"]);
 }
 
-/// The message on a machine without the library, which is searched for as by an installed `mgn`.
+/// The message on a machine without the library. The library is searched for as by an installed
+/// `mgn`.
 #[test]
 fn a_library_that_is_not_there_is_said() {
     let stage = Stage::new();

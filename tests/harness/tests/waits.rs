@@ -1,11 +1,11 @@
-//! Tests of what programs wait for.
+//! Tests of the commands for which programs wait.
 
 use std::fs;
 use std::time::Duration;
 
 use mgn_tests::{programs, Outcome, Stage};
 
-/// The round trips of a scene, by the command that waits.
+/// The round trips of a scene, by the command that caused them.
 fn waits(stage: &Stage, scene: &str) -> serde_json::Value {
     let folder = stage.folder();
     let stats = folder.join("stats.json");

@@ -1,4 +1,4 @@
-//! Programs that are rendered by servers of the mothership.
+//! Programs that are rendered by the servers of a mothership.
 
 use std::cell::Cell;
 use std::fs;
@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A mothership on this host, in a folder of its own.
+/// A mothership on this host, with its own folder.
 struct TestMothership<'a> {
     stage: &'a Stage,
     folder: PathBuf,
@@ -21,7 +21,8 @@ struct TestMothership<'a> {
 }
 
 impl TestMothership<'_> {
-    /// With this configuration, listening at `name` in its folder. Returns when it answers.
+    /// Starts a mothership with this configuration, which listens at `name` in its folder. Returns
+    /// when it answers.
     fn start<'a>(stage: &'a Stage, name: &str, config: &str) -> TestMothership<'a> {
         let folder = stage.folder();
         let file = folder.join("mothership.toml");
@@ -42,14 +43,14 @@ impl TestMothership<'_> {
         mothership
     }
 
-    /// A command that finds it.
+    /// A command that finds the mothership.
     fn mgn(&self, arguments: &[&str]) -> Command {
         let mut command = self.stage.mgn();
         command.args(arguments).env("MGN_MOTHERSHIP", &self.address);
         command
     }
 
-    /// Ends it as it should end.
+    /// Stops the mothership by `mgn stop`.
     fn stop(self) -> Outcome {
         let stopped = Outcome::of(&mut self.mgn(&["stop"]), RUN_TIMEOUT);
         assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
@@ -62,13 +63,13 @@ impl TestMothership<'_> {
 /// The log of a server that the mothership has started.
 fn log(folder: &Path, server: &str) -> PathBuf {
     let entries = fs::read_dir(folder.join("manganese")).unwrap().flatten();
-    // Keys of servers lie beside the mothership's folder.
+    // The keys of servers are beside the mothership's folder.
     let mut folders = entries.filter(|entry| entry.path().is_dir());
     let only = folders.next().unwrap();
     only.path().join(format!("{server}.log"))
 }
 
-/// Two displays have a common phase, show frames in time, and set the rate of the program.
+/// Two displays have a common phase, show frames in time, and determine the rate of the program.
 #[test]
 fn displays_are_genlocked() {
     let stage = Stage::new();
@@ -115,8 +116,8 @@ fn displays_are_genlocked() {
     let error = |client: &serde_json::Value, tile: usize| {
         client["tiles"][tile]["genlock"]["error"].as_i64()
     };
-    // The vertical blanks of all Xvfb are at the same moments, but are reported late on a busy
-    // machine. They come 60 times a second; otherwise the program would be much faster.
+    // All Xvfb servers have their vertical blanks at the same moments, but report them late on a
+    // busy machine. There are 60 per second. Without genlock, the program would be much faster.
     let in_a_row = Cell::new(0);
     wait("a common phase, at the displays' rate", &|client| {
         let is_small = |tile| error(client, tile).is_some_and(|error| error.abs() < 4_000_000);
@@ -130,7 +131,7 @@ fn displays_are_genlocked() {
     });
     let shown = Outcome::of(&mut mothership.mgn(&["status"]), RUN_TIMEOUT).stdout;
     assert!(shown.contains("PHASE") && shown.contains(" ms "), "{shown}");
-    // A tile that has lost its display holds up nobody, and is reported.
+    // A tile that has lost its display delays no other tile, and is reported.
     let [first, second] = heads;
     drop(first);
     wait("the loss", &|client| {
@@ -150,7 +151,7 @@ fn displays_are_genlocked() {
     mothership.stop();
 }
 
-/// Each rank gets the servers of the wall, and their pictures become one.
+/// Each rank gets the servers of the wall, and the ranks' pictures are merged.
 #[test]
 fn ranks_share_a_wall_of_the_mothership() {
     let stage = Stage::new();
@@ -262,9 +263,9 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
-/// A server that the mothership starts has the chains of the configuration, its wall's and its own.
-/// Their files are relative to that. A wall's replica is drawn with it. Stages that the wall names
-/// for programs' own processes run there.
+/// A server that the mothership starts has the chains of the configuration: its wall's chain and
+/// its own. The paths of their files are relative to the configuration. The chain also applies to a
+/// wall's replica. The stages that the wall names for the program's own process run there.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
@@ -311,7 +312,7 @@ fn started_servers_run_their_chains() {
     }
 }
 
-/// Many servers come, draw and go, and nothing stays of them but what they have logged.
+/// Many servers start, draw and end. Only their logs are left.
 #[test]
 fn a_crowd_leaves_nothing_behind() {
     const SERVERS: usize = 12;
@@ -361,7 +362,7 @@ fn a_crowd_leaves_nothing_behind() {
     assert!(!Path::new(address).exists());
 }
 
-/// Renderers are sent what touches their tiles, and not everything, unless that is wanted.
+/// Renderers are sent the commands for their tiles only, unless broadcast is chosen.
 #[test]
 fn geometry_is_sorted_by_tiles() {
     let stage = Stage::new();
@@ -385,7 +386,8 @@ fn geometry_is_sorted_by_tiles() {
     };
     let one = sent(&[], "200000");
     let four = sent(&["--wall", "2x2"], "200000");
-    // Over sockets each is sent its own copy: four of everything would be four times as much.
+    // Over sockets, each renderer gets its own copy. Without sorting, four renderers would get four
+    // times as many bytes.
     assert!(
         four < 1.6 * one,
         "{four} bytes to four renderers, {one} to one"
@@ -395,12 +397,12 @@ fn geometry_is_sorted_by_tiles() {
 }
 
 /// The renderer of a tile gets the draws that touch it, whether their vertices come from arrays,
-/// lie in buffers, or are placed by shaders within bounds.
+/// are in buffers, or are placed by shaders within bounds.
 #[test]
 fn arrays_and_buffers_are_sorted_by_tiles() {
     let stage = Stage::new();
     let program = programs("tests/conformance").join("spread");
-    // 64 patches of 400 triangles, none of which reaches into another quarter of the window.
+    // 64 patches of 400 triangles. Each patch lies within one quarter of the window.
     let touching = 64 * 400 / 4;
     for scene in [
         "immediate",
@@ -438,7 +440,7 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
     }
 }
 
-/// With bezels, too, each pixel is counted by one renderer.
+/// With bezels as well, one renderer counts each pixel.
 #[test]
 fn pixels_behind_bezels_are_counted_once() {
     let program = programs("tests/conformance").join("counts");
@@ -446,8 +448,8 @@ fn pixels_behind_bezels_are_counted_once() {
     compare_all(&Stage::new(), &[case], &["wall-bezels"]);
 }
 
-/// Each renderer counts the samples of its own tile: none gets the draws of the others. Where tiles
-/// overlap, all get everything.
+/// Each renderer counts the samples of its own tile, and does not get the draws of the others. If
+/// tiles overlap, all renderers get all draws.
 #[test]
 fn samples_are_counted_in_tiles() {
     let stage = Stage::new();
@@ -483,12 +485,12 @@ fn samples_are_counted_in_tiles() {
     }
 }
 
-/// Lists that only draw are called where they touch the tile.
+/// A list that contains only draws is called by the renderers whose tiles it touches.
 #[test]
 fn display_lists_are_sorted_by_tiles() {
     let stage = Stage::new();
-    // 64 patches, a quarter of them in each quarter of the window; or four at once, and some that
-    // all are to call.
+    // 64 patches, with a quarter of them in each quarter of the window. They are called one by one
+    // or four at a time. Some scenes add calls that all renderers must make.
     for (scene, times, name) in [
         ("lists", "16", "glCallList"),
         ("lists_of_arrays", "17", "glCallList"),
@@ -517,7 +519,7 @@ fn display_lists_are_sorted_by_tiles() {
     }
 }
 
-/// Several programs draw into one window on a wall of two servers, which show one window each.
+/// Several programs draw into one window on a wall of two servers, each of which shows one window.
 #[test]
 fn programs_share_a_window_on_a_wall() {
     const SIZE: u32 = 256;

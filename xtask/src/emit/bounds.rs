@@ -1,4 +1,5 @@
-//! Which numbers of a command are bounded before they are used, and how (`render/src/bounds.rs`).
+//! Chooses the numbers of a command that are bounded before use, and the functions that bound them
+//! (`render/src/bounds.rs`).
 
 use super::trait_name;
 use mgn_spec::{Command, Param, Scalar, WireType};
@@ -26,13 +27,13 @@ fn kind(c: &Command, p: &Param) -> Option<&'static str> {
     }
 }
 
-/// Elsewhere, `n` is a near plane.
+/// Whether a command has an array. In commands without arrays, `n` is a near plane.
 fn has_array(c: &Command) -> bool {
     let is_array = |p: &Param| matches!(p.ty, WireType::Array { .. });
     c.params.iter().any(is_array)
 }
 
-/// Whether the name is a place in a buffer, in bytes.
+/// Whether a parameter of this name is an offset or a length in a buffer, in bytes.
 fn is_place(name: &str) -> bool {
     name.ends_with("offset") || matches!(name, "size" | "length")
 }
@@ -49,7 +50,7 @@ fn is_of_pixels(name: &str) -> bool {
 }
 
 /// Whether a command copies, reads, clears or stores a rectangle of pixels. Scissor boxes and
-/// viewports are none: drivers keep them as they are, and programs ask for them.
+/// viewports do not count, because drivers store them unchanged, and programs query them.
 fn has_pixels(c: &Command) -> bool {
     let kinds = [
         "Image",

@@ -1,4 +1,4 @@
-//! The client's entry points, their look-up by name, and what may be advertised.
+//! The client's entry points, their look-up by name, and the extensions that may be advertised.
 
 use super::{image_extent, is_compressed, op_name, HEADER};
 use mgn_spec::{
@@ -22,7 +22,7 @@ pub fn entries(model: &Model) -> String {
     text
 }
 
-/// Entry points written by hand, with a look for messages behind them.
+/// Wrappers of hand-written entry points, which check for messages after the call.
 pub fn watched(model: &Model) -> String {
     let mut text = format!(
         "{HEADER}//! Entry points written by hand after which the program may want to be told of errors.\n\
@@ -64,7 +64,7 @@ fn looks_by_hand(c: &Command) -> bool {
     by_hand(c) && c.watched
 }
 
-/// A command that is refused needs no hand.
+/// Whether the entry point is hand-written. The entry point of a refused command is generated.
 fn by_hand(c: &Command) -> bool {
     c.client_handwritten && !matches!(c.carry, Carry::Refused(_))
 }
@@ -115,8 +115,8 @@ fn entry(c: &Command) -> String {
         body +=
             &format!("crate::gl::use_name(cx, crate::gl::Class::{class:?}, {name}, {target});\n");
     }
-    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. It
-    // is less certain about objects that are not bound.
+    // For most commands, the shadow knows whether they succeed, so that glGetError need not ask the
+    // server. The shadow is less certain about objects that are not bound.
     let by_name = matches!(c.params.first(), Some(p) if matches!(p.ty, WireType::Name(_)));
     let judged = c.tracked
         && !c.infallible
@@ -223,7 +223,8 @@ fn entry(c: &Command) -> String {
     format!("{head}{body}}} }}\n")
 }
 
-/// Programs may say any number of elements for a uniform, of which only those are read that it has.
+/// Limits the number of elements to the size of the uniform. A program may give any number, and
+/// only the existing elements are read.
 fn uniform_count(c: &Command) -> String {
     let has_param = |name| c.params.iter().any(|p| p.name == name);
     let value = c.params.iter().find(|p| p.name == "value");
@@ -237,13 +238,13 @@ fn uniform_count(c: &Command) -> String {
     format!("let count = crate::gl::elements_there(value, count, {each});\n")
 }
 
-/// Says what a command and its success depend on, and answers a question that has been answered
-/// before.
+/// Code that makes a key from everything on which a command's success depends. A query whose answer
+/// is already known under this key is answered at once.
 fn success_key(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();
     };
-    // Values of uniforms do not matter; those of samplers' parameters do.
+    // The key contains the values of samplers' parameters, but not the values of uniforms.
     let is_uniform = has(c, "location");
     let counts = |p: &&Param| match p.ty {
         WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool) => {
@@ -268,7 +269,7 @@ fn success_key(c: &Command) -> String {
             _ => format!("crate::gl::Dependency::{on}"),
         })
         .collect();
-    // The elements of an array count like arguments.
+    // The key contains the elements of an array too.
     let list = c.params.iter().find(|p| p.name == "attachments");
     let arguments = match list.and_then(|list| Some((list, in_length(c, list)?))) {
         Some((list, length)) => format!(
@@ -291,7 +292,7 @@ fn success_key(c: &Command) -> String {
     )
 }
 
-/// Tells of an image that has been attached.
+/// Code that records an attached image.
 fn attach(c: &Command) -> String {
     let Some((class, name)) = first_name(c) else {
         return String::new();
@@ -299,7 +300,7 @@ fn attach(c: &Command) -> String {
     format!("cx.record_sent(before, success_key);\ncrate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::{class:?}, {name}));\n")
 }
 
-/// Says what attaching an image and its success depend on.
+/// Code that makes a key from everything on which the success of attaching an image depends.
 fn attach_success_key(c: &Command) -> String {
     let Some((class, name)) = first_name(c) else {
         return String::new();
@@ -319,7 +320,7 @@ fn attach_success_key(c: &Command) -> String {
     )
 }
 
-/// Takes the image that a command's pointer means.
+/// Code that takes the image to which a command's pointer refers.
 fn image(c: &Command, extent: &[&str]) -> String {
     let target = match has(c, "target") {
         true => "target",
@@ -371,7 +372,7 @@ fn tracked_arg(p: &Param) -> String {
     }
 }
 
-/// How many elements an array that the program gives has.
+/// The number of elements of an array that the program passes.
 fn in_length(c: &Command, p: &Param) -> Option<String> {
     let WireType::Array {
         len,
@@ -384,7 +385,7 @@ fn in_length(c: &Command, p: &Param) -> Option<String> {
     Some(length(c, len, "mgn_wire::sizes::pname::params"))
 }
 
-/// How many elements the program takes at most.
+/// The largest number of elements that the program accepts.
 fn out_length(c: &Command, p: &Param) -> String {
     let WireType::Array { len, .. } = &p.ty else {
         return String::new();

@@ -1,4 +1,4 @@
-//! `decode::record`: from a record's body to a call of the `Commands` trait.
+//! `decode::record`: decodes a record's body and calls the `Commands` trait.
 
 use super::{op_name, travelling, HEADER};
 use mgn_spec::{Carry, Command, Direction, Len, Model, Scalar, WireType};
@@ -25,9 +25,9 @@ pub fn emit(model: &Model) -> String {
     text + "_ => Err(Fault::UnknownOpcode(op)),\n}\n}\n" + &functions
 }
 
-/// One function for each command. In one function of all of them, the compiler would give each
-/// parameter a place of its own where it does not optimise: a MiB of stack for each level of nested
-/// display lists.
+/// One function for each command. If a single function decoded all commands, the compiler without
+/// optimisation would give each parameter its own place on the stack: 1 MiB for each level of
+/// nested display lists.
 fn function(c: &Command) -> String {
     let mut reads = String::new();
     let mut checks = String::new();
@@ -77,7 +77,7 @@ fn function(c: &Command) -> String {
     )
 }
 
-/// The number of elements an array must have, in terms of the parameters `p0`, `p1`, …; none if
+/// The number of elements an array must have, in terms of the parameters `p0`, `p1`, …; `None` if
 /// hand-written code checks it.
 fn length(c: &Command, len: &Len) -> Option<String> {
     let index = |name: &str| {

@@ -21,7 +21,7 @@ pub fn emit(model: &Model) -> String {
     text + "}\n"
 }
 
-/// None for a command that passes as it is.
+/// The body of a method. `None` for a command that passes unchanged.
 fn body(c: &Command) -> Option<String> {
     let args = |want: &str| {
         let args = c.params.iter().map(trait_name);
@@ -31,13 +31,13 @@ fn body(c: &Command) -> Option<String> {
     // A caller that waits for an answer must get one.
     assert!(c.draws.is_none() || c.carry == Carry::Async, "{}", c.name);
     if c.draws.is_some() && c.raw.is_none() {
-        // Session commands carry memory of the client's, which is checked.
+        // Session commands refer to memory of the client, which is checked.
         return Some(format!("self.check_{}({})", c.ident, args("want")));
     }
     if c.draws.is_some() {
         return Some("Ok(())".into());
     }
-    // A frame ends, but its picture is not wanted.
+    // The frame ends, but no picture is requested.
     let shows = c.params.iter().any(|p| p.name == "want");
     shows.then(|| format!("self.next.{}({})", c.ident, args("0")))
 }

@@ -112,7 +112,7 @@ fn method(c: &Command) -> String {
         .replace(" + padded(", " + crate::encoder::padded(")
 }
 
-/// The expression that is written for a scalar, and its bytes.
+/// The expression that is written for a scalar, and its number of bytes.
 fn scalar(name: &str, ty: &WireType) -> (String, usize) {
     match ty {
         WireType::Scalar(s) => match s {

@@ -3,7 +3,7 @@
 use super::{trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Command, Model, Scalar, WireType};
 
-/// Subroutines have locations of their own kind.
+/// Commands with another kind of locations: those of subroutines.
 const OTHER_KINDS: &[&str] = &["glGetUniformSubroutineuiv"];
 
 pub fn emit(model: &Model) -> String {

@@ -1,10 +1,10 @@
-//! Names of enums by value, for people to read.
+//! Names of enums by value, for output to users.
 
 use super::{travelling, HEADER};
 use mgn_spec::{Model, RawParam};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Below it a value means something else in every group: GL_POINTS, GL_NONE, GL_ZERO, GL_FALSE.
+/// A value below this has a different meaning in each group: GL_POINTS, GL_NONE, GL_ZERO, GL_FALSE.
 const LEAST_OF_ITS_OWN: u64 = 0x100;
 
 /// The suffixes that vendors add to a name whose value may also have a name without it.
@@ -13,8 +13,8 @@ const VENDORS: &[&str] = &[
     "MESA", "NV", "NVX", "OES", "OVR", "PGI", "QCOM", "SGI", "SGIS", "SGIX", "SUN",
 ];
 
-/// The names of each group that a command's arguments have, and those of values that mean the same
-/// in all groups.
+/// The names of the values in each group to which commands' arguments belong, and the names of
+/// values with the same meaning in all groups.
 pub struct Tables<'a> {
     groups: BTreeMap<&'a str, BTreeMap<u64, &'a str>>,
     own: BTreeMap<u64, &'a str>,
@@ -93,7 +93,8 @@ fn constant(group: &str) -> String {
     text
 }
 
-/// One name for each value: one that no vendor added to, and of these the shortest.
+/// One name for each value. Names without a vendor's suffix are preferred, and among these the
+/// shortest.
 fn names<'a>(model: &Model, all: impl Iterator<Item = &'a String>) -> BTreeMap<u64, &'a str> {
     let mut best: BTreeMap<u64, &str> = BTreeMap::new();
     let rank = |name: &str| {

@@ -1,4 +1,4 @@
-//! The last stage that does nothing.
+//! A last stage, which does nothing.
 
 use super::{trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Model};

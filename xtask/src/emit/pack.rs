@@ -1,4 +1,4 @@
-//! The end of a chain that writes commands into messages again.
+//! The last stage of a chain, which writes commands into messages again.
 
 use super::{is_out, takes_arrays, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Command, Model, Param, WireType};

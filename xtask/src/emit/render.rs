@@ -1,4 +1,4 @@
-//! The renderer's table of the driver's functions, and the commands that follow from their
+//! The renderer's table of the driver's functions, and the commands whose code follows from their
 //! declaration.
 
 use super::bounds::bounds;
@@ -47,7 +47,8 @@ fn before(c: &Command) -> String {
         }
 }
 
-/// Commands of the driver that the renderer's hand-written code needs although they do not travel.
+/// Whether the renderer loads the driver's function. Some of these functions have no opcode, but
+/// the renderer's hand-written code needs them.
 fn in_driver(c: &Command) -> bool {
     c.raw.is_some() && !matches!(c.carry, Carry::Refused(_))
 }
@@ -113,7 +114,7 @@ fn body(c: &Command) -> String {
     let mut args = Vec::new();
     let mut after = String::new();
     for p in c.params.iter().filter(|p| !may_be_null(c, p)) {
-        // A driver would read there.
+        // The driver would read from the null pointer.
         let is_missing = match &p.ty {
             WireType::Array {
                 len: Len::Times(count, _),
@@ -211,8 +212,8 @@ fn body(c: &Command) -> String {
             }
         });
     }
-    // Mesa writes to these parts without a look at where the texture ends, and to textures of units
-    // and targets that there are not. It does look in the commands of the active unit.
+    // In these commands, Mesa does not check the texture's size, or whether the unit and the target
+    // exist. In the commands for the active unit, Mesa checks both.
     let call = match c.name.strip_prefix("glMultiTexSubImage") {
         Some(kind) => format!(
             "self.on_unit(texunit, |gl| unsafe {{ (gl.glTexSubImage{})({}) }})",
@@ -245,8 +246,8 @@ fn body(c: &Command) -> String {
 
 const SIDES: [&str; 3] = ["width", "height", "depth"];
 
-/// Whether the driver is known not to read from this argument where it is a null pointer: it is no
-/// array, or one that binds nothing then.
+/// Whether the driver certainly does not read from this argument if it is a null pointer. The
+/// argument is then not an array, or a null pointer means that nothing is bound.
 fn may_be_null(c: &Command, p: &Param) -> bool {
     let array = matches!(
         &p.ty,
@@ -267,7 +268,8 @@ fn argument(c: &Command, name: &str) -> String {
         .map_or(name, |p| p.name.clone())
 }
 
-/// The parameter by which the driver tells how much of an array it has written.
+/// The parameter in which the driver returns the number of elements that it has written to an
+/// array.
 fn told_length(c: &Command) -> Option<&str> {
     c.params
         .iter()
@@ -283,9 +285,9 @@ fn is_text(c: &Command, name: &str) -> bool {
         .any(|p| matches!(p.ctype.as_str(), "GLchar" | "GLcharARB"))
 }
 
-/// Whether a command makes the object that a parameter names if there is none. Only the first name
-/// of a command does that: what is attached to the object has to exist. Image units, and texture
-/// units by number, take only textures that exist.
+/// Whether a command creates the object that a parameter names, if there is none. This applies only
+/// to the first name of a command. Objects that are attached to the first object must already
+/// exist. Image units, and texture units by number, accept only existing textures.
 fn makes_by_use(c: &Command, p: &Param) -> bool {
     let starts = |start| c.name.starts_with(start);
     let binds = starts("glBind") && !starts("glBindImageTexture") && !starts("glBindTextureUnit");
@@ -300,7 +302,7 @@ fn has_data(c: &Command) -> bool {
         .any(|p| p.ty == WireType::Data && !is_out(p))
 }
 
-/// Room that the driver may fill whatever the client asked for.
+/// The number of elements that the driver may write, even if the client requests fewer.
 fn least(c: &Command, len: &Len) -> String {
     match len {
         Len::Const(n) => n.to_string(),

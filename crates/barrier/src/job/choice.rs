@@ -1,4 +1,4 @@
-//! A barrier as a user names it on the command line.
+//! A choice of a barrier, as a user writes it on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,11 +10,11 @@ use super::kind::{Kind, UnknownKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     pub kind: Kind,
-    /// As in [`super::Options::interface`].
+    /// The interface or device; see [`super::Options::interface`].
     pub interface: Option<String>,
 }
 
-/// A text that names no barrier.
+/// The error for a text that is not a choice of a barrier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownChoice {
     #[error(transparent)]

@@ -1,5 +1,5 @@
-//! The sockets of a barrier over datagrams: one for each member, and one for what the first member
-//! multicasts to all others.
+//! The sockets of a member of a barrier over datagrams: one for packets to and from this member,
+//! and one for packets that the first member multicasts to all others.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,41 +19,44 @@ use crate::{Id, View};
 /// Expedited forwarding (RFC 3246), so that routers and switches send these packets before others.
 const EXPEDITED: u32 = 0xB8;
 
-/// The highest priority that a process without rights may give packets in this machine's own
-/// queues.
+/// The highest priority in this machine's own queues that a process without special rights may give
+/// to packets.
 const PRIORITY: u32 = 6;
 
-/// How long a member looks for packets again and again before it sleeps: alone on its processor,
-/// and how long it lets others run in between if there are more members than processors.
+/// The time for which a member polls for packets before it sleeps. If there are more members than
+/// processors, it polls for `YIELD` in place of `SPIN`, and yields between polls.
 const SPIN: Duration = Duration::from_micros(50);
 const YIELD: Duration = Duration::from_micros(500);
 
-/// A multicast to a single other member is no better than a packet to it.
+/// The smallest group that uses multicast. With a single other member, multicast is no better than
+/// an ordinary packet.
 const MULTICAST_MEMBERS_MIN: usize = 3;
 
-/// After this number of multicast packets in a row, a member looks for one to itself: a stranger
-/// that floods the address of all does not keep it from these.
+/// After this number of multicast packets in a row, a member looks for packets to itself, so that a
+/// flood of packets to the multicast address cannot keep it from them.
 const HEARD_MAX: u32 = 8;
 
-/// Longer packets are cut off, and then refused. No member sends longer ones.
+/// The maximum length of a packet. Longer packets are cut off, and then refused. No member sends
+/// longer packets.
 const PACKET_MAX: usize = 2048;
 
 #[derive(Debug)]
 pub(super) struct Datagrams {
     socket: UdpSocket,
     addresses: BTreeMap<Id, SocketAddr>,
-    /// The address of all members, if there is one.
+    /// The multicast address of all members, if there is one.
     group: Option<SocketAddr>,
-    /// Receives what comes to that address. The first member, which sends there, has none.
+    /// Receives the packets to the multicast address. The first member, which sends these packets,
+    /// has no such socket.
     heard: Option<UdpSocket>,
-    /// The packets that were taken from it one after the other.
+    /// The number of packets in a row that were taken from `heard`.
     heard_in_a_row: Cell<u32>,
     is_crowded: bool,
 }
 
 impl Datagrams {
-    /// A socket at an address of the named interface, of the job's first one, or of this host alone
-    /// if the job is on one host.
+    /// Makes a socket at an address of the named interface, or else of the job's first interface.
+    /// If the job is on one host, the socket is reachable only from this host.
     pub fn bind(
         job: &dyn Joined,
         interface: Option<&str>,
@@ -89,10 +92,10 @@ impl Datagrams {
         self.addresses = members.zip(addresses).collect();
     }
 
-    /// Chooses an address at which all members can be reached, and sends there from now on. `None`
-    /// if multicast is of no use, or not possible. Packets to it do not leave the link (a TTL of 1
-    /// is the system's default) and are authenticated, so it does no harm if two groups choose the
-    /// same one.
+    /// Chooses a multicast address for all members, and sends to it from now on. Returns `None` if
+    /// multicast has no advantage, or is not possible. Packets to the address do not leave the
+    /// local network (a TTL of 1 is the system's default) and are authenticated, so two groups may
+    /// choose the same address without harm.
     pub fn choose_group(&mut self, members: usize) -> Option<SocketAddr> {
         if members < MULTICAST_MEMBERS_MIN {
             return None;
@@ -102,10 +105,10 @@ impl Datagrams {
         getrandom::fill(&mut random).ok()?;
         let [a, b, c, d] = random;
         let address = match own.ip() {
-            // The local scope, without its last 256 addresses, which have fixed uses (RFC 2365).
+            // The local scope (RFC 2365), without its last 256 addresses, which have fixed uses.
             IpAddr::V4(_) => Ipv4Addr::new(239, 255, a % 255, b).into(),
-            // Transient, on the link (RFC 4291). Group numbers of this range are chosen by hosts
-            // (RFC 3307).
+            // A transient address with link-local scope (RFC 4291). Hosts may choose group numbers
+            // in this range (RFC 3307).
             IpAddr::V6(_) => {
                 let (high, low) = (
                     u16::from_be_bytes([a | 0x80, b]),
@@ -118,8 +121,9 @@ impl Datagrams {
         self.group
     }
 
-    /// Sends to this address what is for all members, and receives what comes there if `listens`.
-    /// A member that cannot be reached there gets packets of its own: see [`crate::Udp`].
+    /// Sends packets for all members to this address. If `listens` is set, also receives packets to
+    /// this address. A member that multicast does not reach gets separate packets; see
+    /// [`crate::Udp`].
     pub fn join(&mut self, group: SocketAddr, listens: bool) {
         let joined = self.try_join(group, listens);
         (self.group, self.heard) = joined.map_or((None, None), |heard| (Some(group), heard));
@@ -144,9 +148,9 @@ impl Datagrams {
             return Ok(None);
         }
         let heard = Socket::new(Domain::for_address(at), Type::DGRAM, Some(Protocol::UDP))?;
-        // Members on the same host share the address.
+        // Members on the same host use the same address and port.
         heard.set_reuse_address(true)?;
-        // Bound to the group's address, it receives nothing else.
+        // A socket that is bound to the group's address receives only packets to this address.
         heard.bind(&at.into())?;
         match (at, own) {
             (SocketAddr::V4(at), SocketAddr::V4(own)) => {
@@ -159,7 +163,7 @@ impl Datagrams {
         Ok(Some(heard.into()))
     }
 
-    /// The number of the interface that has an address.
+    /// The index of the interface that has this address.
     fn interface_index(&self, address: IpAddr) -> io::Result<u32> {
         let all = interfaces()?;
         let own = all.iter().find(|interface| interface.address == address);
@@ -167,36 +171,36 @@ impl Datagrams {
         Ok(name_to_index(&self.socket, &own.name)?)
     }
 
-    /// This member takes part no more.
+    /// Ends this member's use of multicast.
     pub fn leave(&mut self) {
         (self.group, self.heard) = (None, None);
     }
 
-    /// The members have become these.
+    /// Adapts the sockets to a new view.
     pub fn change(&mut self, view: &View, me: Id) {
         if view.len() < MULTICAST_MEMBERS_MIN {
             self.leave();
         } else if view.place(me) == Some(0) {
-            // It would hear itself.
+            // This member is now first, and would receive its own packets.
             self.heard = None;
         }
     }
 
-    /// A packet that cannot leave is lost, as any other can be.
+    /// Sends a packet to a member. A packet that cannot be sent is lost, like any datagram.
     pub fn send(&self, to: Id, packet: &[u8]) {
         if let Some(address) = self.addresses.get(&to) {
             let _ = self.socket.send_to(packet, address);
         }
     }
 
-    /// Sends to all of a view but this member, by multicast if possible.
+    /// Sends a packet to all members of a view except this member, by multicast if possible.
     pub fn send_to_all(&mut self, view: &View, me: Id, packet: &[u8]) {
         let is_small = view.len() < MULTICAST_MEMBERS_MIN;
         let group = self.group.filter(|_| !is_small);
         match group.map(|group| self.socket.send_to(packet, group)) {
             Some(Ok(_)) => {}
             Some(Err(error)) if error.kind() != io::ErrorKind::WouldBlock => {
-                // There is no route, for example.
+                // This happens, for example, if there is no route.
                 self.group = None;
                 self.send_to_each(view, me, packet);
             }
@@ -211,7 +215,8 @@ impl Datagrams {
     }
 
     fn take(&self, packet: &mut [u8]) -> Option<usize> {
-        // An error: nothing has come, or another host has reported that no process listens there.
+        // An error means that no packet has come, or that another host has reported that no process
+        // listens there.
         let take = |socket: &UdpSocket, packet: &mut [u8]| Some(socket.recv_from(packet).ok()?.0);
         let in_a_row = self.heard_in_a_row.take();
         if let Some(heard) = self.heard.as_ref().filter(|_| in_a_row < HEARD_MAX) {
@@ -223,7 +228,7 @@ impl Datagrams {
         take(&self.socket, packet)
     }
 
-    /// Waits for a packet, at most this long.
+    /// Waits for a packet for up to `most`.
     pub fn receive(&self, most: Duration) -> Option<Vec<u8>> {
         let mut packet = [0; PACKET_MAX];
         let (mut start, mut spent) = (None, Duration::ZERO);
@@ -261,7 +266,7 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     )?;
     socket.bind(&address.into())?;
     socket.set_nonblocking(true)?;
-    // Where the system allows neither, packets go as all others do.
+    // If the system permits neither option, the packets have the usual priority.
     let _ = match address {
         SocketAddr::V4(_) => socket.set_tos_v4(EXPEDITED),
         SocketAddr::V6(_) => socket.set_tclass_v6(EXPEDITED),
@@ -305,8 +310,8 @@ mod tests {
         }
     }
 
-    /// Sends to all, and to one, from the first of three members on the same host, which share the
-    /// group's address.
+    /// Sends to all members, and to one member, from the first of three members on the same host.
+    /// These use the same multicast address.
     fn multicast(host: IpAddr) -> [Datagrams; 3] {
         let view = View::new([0, 1, 2].map(Id)).unwrap();
         let mut members = [0, 1, 2].map(|_| member(host));
@@ -338,7 +343,8 @@ mod tests {
         let mut members = multicast(Ipv4Addr::LOCALHOST.into());
         let view = View::new([0, 1, 2].map(Id)).unwrap();
         let second = Duration::from_secs(1);
-        // Two members are no longer worth it, and one that has left hears nothing.
+        // A group of two members does not use multicast, and a member that has left receives
+        // nothing.
         let pair = View::new([0, 1].map(Id)).unwrap();
         members[0].send_to_all(&pair, Id(0), b"to the other");
         let packet = members[1].receive(second);
@@ -349,7 +355,8 @@ mod tests {
         assert_eq!(members[1].receive(Duration::ZERO), None);
     }
 
-    /// Loopback does not carry multicast of IPv6, so the test runs again in a network that does.
+    /// The loopback interface does not carry IPv6 multicast, so the test runs again in a network
+    /// that does.
     #[test]
     fn ipv6_carries_multicast() {
         const NETWORK: &str = "ip link add lan type veth peer name peer \
@@ -382,7 +389,7 @@ mod tests {
         assert!(said.contains("1 passed"), "{said}");
     }
 
-    /// Packets for all come first, but do not keep those to one member out.
+    /// Packets for all members are taken first, but do not keep out packets to one member.
     #[test]
     fn a_flood_of_multicasts_lets_others_through() {
         let view = View::new([0, 1, 2].map(Id)).unwrap();
@@ -403,7 +410,7 @@ mod tests {
             .iter()
             .position(|packet| packet.as_deref() == Some(b"to one"));
         assert_eq!(at, Some(HEARD_MAX as usize));
-        // The first member does not hear itself, and a pair needs no multicast.
+        // The first member does not receive its own packets, and a pair needs no multicast.
         other.change(&view, Id(1));
         assert!(other.heard.is_some());
         other.change(&View::new([1, 0, 2].map(Id)).unwrap(), Id(1));
@@ -412,7 +419,7 @@ mod tests {
         assert_eq!(other.group, None);
     }
 
-    /// Loopback has no route for multicast of IPv6. The first packet shows that.
+    /// The loopback interface has no route for IPv6 multicast. The first packet shows that.
     #[test]
     fn without_a_route_each_member_gets_a_packet() {
         let view = View::new([0, 1, 2].map(Id)).unwrap();
@@ -430,7 +437,7 @@ mod tests {
         }
     }
 
-    /// A member that cannot use the group's address sends to each member.
+    /// A member that cannot use the multicast address sends a packet to each member.
     #[test]
     fn without_multicast_each_member_gets_a_packet() {
         let view = View::new([0, 1, 2].map(Id)).unwrap();

@@ -1,5 +1,5 @@
-//! How a process finds the group of an open barrier that it wants to join: it asks a member, which
-//! tells it the group's name. The group then admits it as [`crate::Member::join`] says.
+//! Finding the group of an open barrier: a process that wants to join asks a member for the group's
+//! name. The group then admits the process; see [`crate::Member::join`].
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::meeting::{random, RELEASE};
 use super::{Kind, OpenError, Options};
 use crate::{Combine, Group, Id};
 
-/// The least time for the answer of each member that is asked.
+/// The minimum of the time limit for the answer of each member that is asked.
 const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
 
 const NONCE: usize = 8;
@@ -56,7 +56,7 @@ impl Open {
                 true => self.encode(),
                 false => Vec::new(),
             };
-            // A process that has ended in the meantime needs no answer.
+            // If the send fails, the process has ended and needs no answer.
             let _ = links.send(from, Use::Tell, &[nonce, &told].concat());
         }
     }
@@ -77,7 +77,7 @@ pub(super) fn ask(links: &mut Links, options: &Options, members: &[Id]) -> Resul
     Err(failed.expect("there are members to ask"))
 }
 
-/// `None` if the member is of another release.
+/// Asks one member. The result is `None` if the member has another release.
 fn ask_one(
     links: &mut Links,
     number: u16,
@@ -103,7 +103,7 @@ fn ask_one(
                 waited: Duration::from_millis((patience.as_secs_f64() * 1e3).round() as u64),
             });
         };
-        // Other answers are for earlier attempts of this process.
+        // Other answers belong to earlier attempts of this process.
         if let Some(told) = told.strip_prefix(&nonce) {
             return Ok(Open::decode(told));
         }

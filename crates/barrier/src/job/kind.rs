@@ -1,39 +1,39 @@
-//! Which barrier a group has.
+//! The kinds of barriers.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The children of each member of a tree, if nothing else is said.
+/// The default number of children of each member of a tree.
 const FAN_OUT: u16 = 8;
 
 /// The kinds of barriers that a job can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Shared memory if all members are on one host, dissemination if each is on a host of its own,
-    /// and otherwise hierarchical.
+    /// Shared memory if all members are on one host, dissemination if each member is on a different
+    /// host, and otherwise hierarchical.
     #[default]
     Auto,
     Shared,
     Star,
-    /// With this fan-out.
+    /// A tree with this fan-out.
     Tree(u16),
     Dissemination,
     /// A star on each host, and dissemination between hosts.
     Hierarchical,
     /// A star over datagrams.
     Udp,
-    /// Over three wires that all members share.
+    /// A barrier over three wires that all members share.
     Wired,
 }
 
 impl Kind {
-    /// Whether it may be told its network interface, or its wires.
+    /// Whether the user may name a network interface or wires for this kind.
     pub fn takes_interface(self) -> bool {
         matches!(self, Kind::Udp | Kind::Wired)
     }
 }
 
-/// A name that is no kind.
+/// A name that is not a kind of barrier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not a kind of barrier{hint}: use auto, shm, star, tree, tree-N, dissemination, hierarchical, udp or wired")]
 pub struct UnknownKind {
@@ -92,8 +92,8 @@ impl Kind {
         NAMES.iter().map(|(name, _)| *name)
     }
 
-    /// Whether a process can join a group of this kind that is open: its members must learn of the
-    /// new one from its packets alone.
+    /// Whether a process can join an open group of this kind. This is possible only if the members
+    /// can learn of a new member from its packets alone.
     pub(super) fn admits(self) -> bool {
         matches!(self, Kind::Star | Kind::Tree(_) | Kind::Dissemination)
     }
@@ -109,7 +109,7 @@ impl Kind {
         }
     }
 
-    /// A number for each kind, by which members find out whether they have the same.
+    /// A number for each kind. Members compare these numbers to check that they have the same kind.
     pub(super) fn code(self) -> u32 {
         match self {
             Kind::Auto => 0,

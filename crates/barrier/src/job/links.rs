@@ -9,28 +9,29 @@ use mgn_fabric::Error;
 use super::Joined;
 use crate::Id;
 
-/// The upper byte of the tags of all messages of barriers. Below it are the barrier's number (16
-/// bits) and the [`Use`] of the message. A program may use the endpoint for messages of its own, if
+/// The upper byte of the tags of all messages of barriers. The lower bits are the barrier's number
+/// (16 bits) and the [`Use`] of the message. A program may use the endpoint for its own messages if
 /// it never receives with a wildcard tag.
 const TAG: u64 = 0x42 << 56;
 
-/// How long a process may take to accept another one while barriers are under way.
+/// The time limit for a process to accept a link while barriers are in use.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// The same for a process that is notified that this member closes its barrier.
+/// The time limit for a process to accept a link over which this member reports that it closes its
+/// barrier.
 const PARTING: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// To the first member, when the barrier is opened.
+    /// A message to the first member, when the barrier is opened.
     Hello = 0,
-    /// Back from it.
+    /// The first member's answer.
     Welcome = 1,
     /// A packet of the state machine.
     Packet = 2,
-    /// From a process that wants to join an open barrier.
+    /// A message from a process that wants to join an open barrier.
     Ask = 3,
-    /// Back from a member.
+    /// A member's answer to this process.
     Tell = 4,
 }
 
@@ -42,11 +43,11 @@ pub(super) struct Links {
     links: BTreeMap<Id, LinkId>,
     /// Members whose links have closed.
     closed: BTreeSet<Id>,
-    /// Links that were replaced by others.
+    /// Links that other links have replaced.
     old: Vec<(LinkId, Id)>,
     /// Messages of links whose ranks the job does not know yet.
     unknown: Vec<(LinkId, Use, Vec<u8>)>,
-    /// How long a member may take to let this one in.
+    /// The time limit for a member to accept a link from this member.
     patience: Duration,
 }
 
@@ -83,14 +84,15 @@ impl Links {
         self.links.contains_key(&rank)
     }
 
-    /// From now on this member only says that it leaves, and waits for no other member for long.
+    /// Prepares for the end: from now on, this member only reports that it leaves, and waits only
+    /// briefly for other members.
     pub fn part(&mut self) {
         self.patience = PARTING;
     }
 
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
         if let Some(link) = self.links.get(&rank).copied() {
-            // A closed link shows this when it is used.
+            // A use of a closed link fails, so the link need not be checked here.
             return Ok(self.replaced(rank, link).unwrap_or(link));
         }
         let link = self.job.open(rank.0, patience)?;
@@ -98,7 +100,8 @@ impl Links {
         Ok(link)
     }
 
-    /// The same for a member that has met this one, so that it has ended if it is not there.
+    /// Does the same as `open`, for a member that has met this member before. If that member does
+    /// not listen, it has ended.
     fn reopen(&mut self, rank: Id) -> Result<LinkId, Error> {
         match self.has(rank) {
             true => self.open(rank, self.patience),
@@ -115,7 +118,7 @@ impl Links {
         !self.closed.contains(&rank) && self.reopen(rank).is_ok()
     }
 
-    /// Does not wait for the receiver.
+    /// Sends a message. Does not wait for the receiver.
     pub fn send(&mut self, to: Id, usage: Use, bytes: &[u8]) -> Result<(), Error> {
         if self.closed.contains(&to) {
             return Err(Error::NoPeer);
@@ -166,7 +169,8 @@ impl Links {
             if known.is_some() {
                 return Ok(known);
             }
-            // It waits for the job to note the rank; others can be taken.
+            // This message has to wait until the job has recorded the rank. Other messages can be
+            // taken meanwhile.
             timeout = Duration::ZERO;
         }
     }
@@ -177,7 +181,7 @@ impl Links {
                 self.links.entry(from).or_insert(link);
                 Some((from, message))
             }
-            // The link is so new that the job has not noted whose it is.
+            // The link is so new that the job has not recorded its rank.
             None => {
                 self.unknown.push((link, usage, message));
                 None
@@ -197,7 +201,8 @@ impl Links {
         self.links.keys().copied().collect()
     }
 
-    /// Whether there is a link to a member. If both ends have made one, one of the two is closed.
+    /// Whether there is an open link to a member. If both ends have made a link, one of the two
+    /// links is closed.
     pub fn is_open(&mut self, rank: Id) -> bool {
         let link = self.links.get(&rank).copied();
         link.is_some_and(|link| {
@@ -205,7 +210,7 @@ impl Links {
         })
     }
 
-    /// The link that has taken the place of one that has closed.
+    /// The link that has replaced a closed link.
     fn replaced(&mut self, rank: Id, link: LinkId) -> Option<LinkId> {
         if self.job.endpoint().is_open(link) {
             return None;
@@ -216,15 +221,15 @@ impl Links {
         Some(other)
     }
 
-    /// The link to a member has closed, and all its packets have been taken.
+    /// Forgets the link to a member. The link has closed, and all its packets have been taken.
     pub fn forget(&mut self, rank: Id) {
         self.links.remove(&rank);
         self.closed.insert(rank);
     }
 }
 
-/// Takes away the messages of a barrier that this process has closed: if they stayed, they would
-/// fill the links.
+/// Removes the messages of a barrier that this process has closed. If they stayed, they would fill
+/// the links.
 pub(super) fn clear(job: &dyn Joined, number: u16) {
     let endpoint = job.endpoint();
     for usage in USES {

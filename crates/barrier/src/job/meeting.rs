@@ -1,5 +1,5 @@
-//! How the members of a barrier meet when they open it: each sends the first one its view of the
-//! barrier, and the first one answers all.
+//! The meeting of a barrier's members when they open it: each member sends its view of the barrier
+//! to the first member, which answers all members.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::links::{Links, Use};
 use super::{Joined, Kind, OpenError, Options};
 use crate::{Combine, Id, View};
 
-/// The messages between members differ from release to release.
+/// The release of the members. The messages between members differ from release to release.
 pub(super) const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
 
 /// Numbers the hosts of the members.
@@ -29,11 +29,11 @@ pub(super) struct Group {
     pub me: Id,
     pub view: View,
     pub kind: Kind,
-    /// The same number for members of one host.
+    /// The hosts of the members. Members on one host have the same number.
     pub hosts: BTreeMap<Id, u32>,
     pub combine: Combine,
     pub number: u16,
-    /// The same in all members that mean the same group.
+    /// The name of the group. It is the same for all members that open the same group.
     pub name: crate::Group,
     /// The name before the members have met.
     unmet: crate::Group,
@@ -100,8 +100,9 @@ impl Group {
         self.first() == self.me
     }
 
-    /// All members meet. The first one makes an answer of the others' words, and sends it to all.
-    /// If a member prevents the barrier from being opened, the answer names this member.
+    /// All members meet. The first member makes an answer from the words of all members, and sends
+    /// the answer to all members. If a member prevents the barrier from being opened, the answer
+    /// names this member.
     pub fn meet(
         &mut self,
         links: &mut Links,
@@ -112,7 +113,8 @@ impl Group {
             true => self.welcome(links, words, answer),
             false => self.greet(links, words),
         }?;
-        // Packets of an earlier barrier with the same number are those of another group.
+        // With the nonce, an earlier barrier with the same number is another group, so its packets
+        // are refused.
         let (nonce, words) = answer.split_at_checked(8).unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.name.0.to_le_bytes()).update(nonce);
@@ -120,7 +122,7 @@ impl Group {
         Ok(words.to_vec())
     }
 
-    /// All members meet once more: the barrier is opened only if each of them is ready.
+    /// All members meet once more. The barrier is opened only if each member is ready.
     pub fn agree(&mut self, links: &mut Links, is_ready: bool) -> Result<(), OpenError> {
         let met = self.meet(links, &[is_ready.into()], |all| {
             match all.iter().find(|(_, words)| words[..] != [1]) {
@@ -147,7 +149,8 @@ impl Group {
         let mut failed = None;
         for other in &self.view.members()[1..] {
             let mut said = self.receive(links, *other, Use::Hello, since);
-            // Those before the last are of attempts that the member has given up.
+            // Earlier messages belong to attempts that the member has given up, so use only the
+            // last one.
             while let (Ok(_), Ok(Some(later))) =
                 (&said, links.take_from(*other, Use::Hello, Duration::ZERO))
             {
@@ -211,7 +214,7 @@ impl Group {
     fn check(&self, other: Id, said: &[u8]) -> Result<([u8; 8], Vec<u8>), OpenError> {
         let rest = said.strip_prefix(&self.name.0.to_le_bytes()[..]);
         if rest.is_none() && said.starts_with(&self.unmet.0.to_le_bytes()) {
-            // It has given up this attempt, and begun another one.
+            // The member has given up this attempt, and has begun another attempt.
             return Err(OpenError::Gone { rank: other.0 });
         }
         let parts = rest.and_then(<[u8]>::split_first_chunk);
@@ -229,7 +232,8 @@ impl Group {
         let hello = [&self.name.0.to_le_bytes(), &nonce[..], words].concat();
         let sent = links.send(first, Use::Hello, &hello);
         sent.map_err(|source| OpenError::Lost { rank, source })?;
-        // The first one may wait as long for another, and reports it if that one does not come.
+        // The first member may wait for another member for `patience`, and then report that it does
+        // not come. So wait longer than that.
         let deadline = 2 * self.patience;
         loop {
             let left = deadline.saturating_sub(since.elapsed());
@@ -248,7 +252,7 @@ impl Group {
             let (echo, body) = rest.split_at_checked(8).unwrap_or_default();
             let is_unheard = *status != 0 && echo == [0; 8];
             if echo != nonce && !is_unheard {
-                // It answers an earlier attempt of this process.
+                // The message answers an earlier attempt of this process.
                 continue;
             }
             let whose = body.try_into().map_or(rank, u32::from_le_bytes);
@@ -258,7 +262,7 @@ impl Group {
                 2 => Err(OpenError::TooLate {
                     number: self.number,
                 }),
-                // If it is this member that differs, the first one does.
+                // If the answer names this member, its difference is with the first member.
                 _ if whose == self.me.0 => Err(self.different(rank)),
                 _ => Err(self.different(whose)),
             };
@@ -266,7 +270,7 @@ impl Group {
     }
 }
 
-/// The group whose name is a hash.
+/// The group whose name is this hash.
 fn named(hasher: &blake3::Hasher) -> crate::Group {
     let mut name = [0; 8];
     hasher.finalize_xof().fill(&mut name);

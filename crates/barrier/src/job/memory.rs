@@ -15,9 +15,10 @@ pub(super) struct InMemory {
     shared: Shared,
     reporter: Reporter,
     group: Group,
-    /// The processes of the others, by place; none of this one and of those that have ended.
+    /// The processes of the other members, by place. `None` for this process, and for processes
+    /// that have ended.
     processes: Vec<Option<OwnedFd>>,
-    /// The process that has opened the barrier. A forked child is no member.
+    /// The process that has opened the barrier. A forked child is not a member.
     owner: u32,
 }
 
@@ -36,17 +37,18 @@ impl InMemory {
             let (fd, nonce) = own.as_ref().zip(nonce).expect("the first one answers");
             let mut answer = (fd.as_raw_fd() as u32).to_le_bytes().to_vec();
             answer.extend(nonce.to_le_bytes());
-            // They are in the order of the members.
+            // The words are in the order of the members.
             pids.iter().for_each(|(_, pid)| answer.extend(pid));
             Ok(answer)
         })?;
         let taken = take(&answer, own.as_ref(), me, &group);
-        // The first one keeps the descriptor until all have opened it, or one could not.
+        // The first member keeps the descriptor until all members have opened it, or until one
+        // member has failed to open it.
         let met = group.agree(&mut links, taken.is_ok());
         let (shared, processes) = taken?;
         let reporter = shared.reporter();
         if let Err(error) = met {
-            // Others may have heard that all are ready, and wait for this member.
+            // Other members may have been told that all are ready, and may wait for this member.
             reporter.lost(me);
             return Err(error);
         }
@@ -89,7 +91,7 @@ impl InMemory {
         }
     }
 
-    /// After the first [`LOSS_CHECK_INTERVAL`] of a wait.
+    /// Continues a wait after its first [`LOSS_CHECK_INTERVAL`].
     fn wait_longer(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let since = Instant::now();
         let timeout = timeout.map(|timeout| timeout.saturating_sub(LOSS_CHECK_INTERVAL));
@@ -116,12 +118,13 @@ impl InMemory {
     pub fn leave(&mut self) -> Result<(), WaitError> {
         self.shared.leave().map_err(|misuse| match misuse {
             Misuse::Ended(ended) => ended.into(),
-            // The program has to wait first.
+            // The program has to wait for its epoch first.
             _ => WaitError::Arrived,
         })
     }
 
-    /// Members are known by their places in memory, and by their ranks to the program.
+    /// Converts the members in an error from places to ranks. The shared memory identifies members
+    /// by place, and the program by rank.
     fn name(&self, error: WaitError) -> WaitError {
         let rank = |place: &Id| self.group.view.members()[place.0 as usize];
         match error {
@@ -148,14 +151,14 @@ impl Drop for InMemory {
     }
 }
 
-/// How long to wait before the next look at the members' processes.
+/// The time to wait before the next check of the members' processes.
 fn until_check(timeout: Option<Duration>) -> Duration {
     timeout.map_or(LOSS_CHECK_INTERVAL, |timeout| {
         timeout.min(LOSS_CHECK_INTERVAL)
     })
 }
 
-/// The memory that the first member has named, and the processes of all members.
+/// Opens the memory that the first member has named, and the processes of all members.
 fn take(
     answer: &[u8],
     own: Option<&OwnedFd>,

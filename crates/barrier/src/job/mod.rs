@@ -1,8 +1,9 @@
-//! Barriers of a job's processes: the state machines, with the job's links or datagrams.
+//! Barriers of a job's processes: the state machines, run over the job's links, datagrams, shared
+//! memory or wires.
 //!
-//! A [`JobBarrier`] runs its state machine in the program's calls. While the program does something
-//! else, a thread of its own does so every few milliseconds: so an arrival goes on while the
-//! program works, and others get answers.
+//! A [`JobBarrier`] runs its state machine in the program's calls. While the program does other
+//! work, a separate thread runs the state machine every few milliseconds. So an arrival makes
+//! progress while the program works, and other members get answers.
 
 mod choice;
 mod datagrams;
@@ -30,23 +31,23 @@ use numbers::Number;
 use running::Running;
 use wires::OverWires;
 
-/// How often a member that waits looks whether another one has ended.
+/// The interval at which a waiting member checks whether another member has ended.
 const LOSS_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How a barrier is opened. All its members pass the same.
+/// The options of a barrier. All its members must pass the same options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// No other barrier of the job has or had this number.
+    /// The number of the barrier. No other barrier of the job may have, or have had, this number.
     pub number: u16,
-    /// The members, in any order; all ranks of the job if there are none.
+    /// The members, in any order. `None` means all ranks of the job.
     pub ranks: Option<Vec<u32>>,
     pub kind: Kind,
     pub combine: Combine,
-    /// How long members wait for each other when the barrier is opened.
+    /// The time for which members wait for each other when the barrier is opened.
     pub patience: Duration,
-    /// For datagrams: the name of the network interface that they take, if they are not to take the
-    /// first one of the job. For wires: the device that has the lines, as [`crate::Device`] is
-    /// written. Members may pass different ones.
+    /// For datagrams: the name of the network interface to use in place of the job's first
+    /// interface. For wires: the device that has the lines, in the text form of [`crate::Device`].
+    /// Members may pass different values.
     pub interface: Option<String>,
 }
 
@@ -63,7 +64,7 @@ impl Default for Options {
     }
 }
 
-/// Why a barrier could not be opened.
+/// The reason why a barrier could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error(transparent)]
@@ -146,19 +147,19 @@ pub enum OpenError {
     Job(Error),
 }
 
-/// The job, for as long as the barrier needs it.
+/// Access to the job, which the barrier keeps as long as it needs the job.
 trait Joined: Deref<Target = Member> + Send + Sync {}
 
 impl<J: Deref<Target = Member> + Send + Sync> Joined for J {}
 
-/// One member's barriers. A child that the process forks is no member: all its calls give
+/// One member's barriers. A forked child is not a member: all its calls fail with
 /// [`Ended::Excluded`].
 #[derive(Debug)]
 pub struct JobBarrier {
     core: Core,
-    /// [`fork::generation`] of the process that has opened it.
+    /// The [`fork::generation`] of the process that has opened the barrier.
     owner: u32,
-    /// Dropped after the rest.
+    /// The barrier's number, which must be dropped after the other fields.
     _number: Number,
 }
 
@@ -170,7 +171,7 @@ enum Core {
 }
 
 impl JobBarrier {
-    /// Opens a barrier, together with all its other members.
+    /// Opens a barrier together with all its other members.
     ///
     /// # Errors
     /// [`OpenError`]
@@ -203,8 +204,8 @@ impl JobBarrier {
 
     /// Joins a barrier that other ranks have open. [`Options::ranks`] names members to ask. At
     /// least one of them must stay until the group has admitted this process. From then on, the
-    /// others wait for it in each epoch; [`JobBarrier::arrive`] gives its first one. A rank that
-    /// was a member before cannot join again.
+    /// others wait for this process in each epoch. [`JobBarrier::arrive`] returns its first epoch.
+    /// A rank that was a member before cannot join again.
     ///
     /// # Errors
     /// [`OpenError`]
@@ -251,7 +252,7 @@ impl JobBarrier {
         }
     }
 
-    /// The kind that was opened. It is never [`Kind::Auto`].
+    /// The kind of the barrier that was opened. This is never [`Kind::Auto`].
     pub fn kind(&self) -> Kind {
         match &self.core {
             Core::Memory(_) => Kind::Shared,
@@ -260,7 +261,7 @@ impl JobBarrier {
         }
     }
 
-    /// The ranks that are members, as far as this one knows.
+    /// The ranks that are members, as far as this member knows.
     pub fn members(&self) -> Vec<u32> {
         if self.check_owner().is_err() {
             return Vec::new();
@@ -272,8 +273,8 @@ impl JobBarrier {
         }
     }
 
-    /// Arrives at the next epoch and brings `value` along. Gives the epoch, which counts from 0.
-    /// The program may work before it waits.
+    /// Arrives at the next epoch, and contributes `value`. Returns the epoch; the first epoch is 0.
+    /// The program may do other work before it waits.
     ///
     /// # Errors
     /// [`Misuse`]
@@ -286,12 +287,12 @@ impl JobBarrier {
         }
     }
 
-    /// Waits until all members have arrived, and gives their combined numbers. Wires carry no
-    /// numbers: 0.
+    /// Waits until all members have arrived. Returns the combination of their numbers, or 0 for
+    /// wires, which carry no numbers.
     ///
     /// # Errors
-    /// [`WaitError`]. After [`WaitError::Lost`] the next epoch is without the lost members; after
-    /// [`WaitError::TimedOut`] the program can wait again.
+    /// [`WaitError`]. After [`WaitError::Lost`], the lost members take no part in the next epoch.
+    /// After [`WaitError::TimedOut`], the program can wait again.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
         self.check_owner()?;
         match &mut self.core {
@@ -312,19 +313,20 @@ impl JobBarrier {
             Core::Memory(memory) => memory.pass(value, timeout),
             Core::Running(running) => running.pass(value, timeout),
             Core::Wires(wires) => {
-                // A member that has arrived waits, and one that has left gets an error.
+                // A member that has arrived already waits, and a member that has left gets an
+                // error.
                 let _ = wires.arrive();
                 wires.wait(timeout)
             }
         }
     }
 
-    /// Leaves the group, so that the others go on without this member and no epoch fails. A barrier
-    /// that is dropped instead is lost to the others.
+    /// Leaves the group. The other members go on without this member, and no epoch fails. If the
+    /// program drops the barrier without this call, the others count this member as lost.
     ///
     /// # Errors
-    /// [`WaitError`]; [`WaitError::NotLeft`] if the others do not answer in time, which is ten
-    /// seconds if there is no timeout.
+    /// [`WaitError`]; [`WaitError::NotLeft`] if the others do not answer within `timeout`, or
+    /// within ten seconds if there is no timeout.
     pub fn leave(&mut self, timeout: Option<Duration>) -> Result<(), WaitError> {
         self.check_owner()?;
         match &mut self.core {

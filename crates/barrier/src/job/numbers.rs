@@ -1,4 +1,4 @@
-//! The numbers of barriers that this process has open, and of those that it has closed.
+//! The numbers of the barriers that this process has open, and of the barriers that it has closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,20 +6,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::links::clear;
 use super::{Joined, OpenError};
 
-/// Closed barriers whose late messages are removed. Others tell this process once that they have
-/// closed theirs, usually at about the same time.
+/// The maximum number of closed barriers whose late messages are removed. Each other member sends
+/// one such message when it closes its barrier, usually at about the same time.
 const CLOSED_MAX: usize = 64;
 
-/// A rank of a job: one process can be several, in tests.
+/// A rank of a job. In tests, one process can be several ranks.
 type Rank = (String, u32);
 
-/// The numbers of one rank.
+/// The barrier numbers of one rank.
 #[derive(Debug, Default)]
 struct Numbers {
     open: BTreeSet<u16>,
-    /// The last ones that were closed.
+    /// The numbers that were closed last.
     closed: Vec<u16>,
-    /// All that have been open, as bits.
+    /// All numbers that have been open, one bit each.
     used: Vec<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Number {
         if numbers.is_used(number) {
             return Err(OpenError::Used { number });
         }
-        // A barrier of this number may have failed to open.
+        // An earlier barrier with this number may have failed to open.
         numbers.closed.retain(|closed| *closed != number);
         for closed in &numbers.closed {
             clear(job, *closed);
@@ -56,7 +56,7 @@ impl Number {
         Ok(Number { rank, number })
     }
 
-    /// The barrier is open: the number is used up.
+    /// Records that the barrier is open, so that its number is never used again.
     pub fn use_up(&mut self) {
         if let Some(numbers) = numbers().get_mut(&self.rank) {
             let (word, bit) = place(self.number);

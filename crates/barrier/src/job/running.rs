@@ -1,4 +1,4 @@
-//! A state machine at work: over the job's links, or over datagrams.
+//! Runs a barrier's state machine over the job's links or over datagrams.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,22 +19,22 @@ use crate::{
     Star, Tree, Udp, View, WaitError,
 };
 
-/// How often the thread looks for packets while the program does something else: at first, and
-/// when nothing has come for some time.
+/// The interval at which the thread looks for packets while the program does other work: the first
+/// interval, and the longest interval, which applies when no packets have come for some time.
 const PACKET_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 const PACKET_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(20);
 
-/// Packets that the thread takes before it lets the program in.
+/// The maximum number of packets that the thread takes before it lets the program in.
 const PACKETS_PER_TURN_MAX: u32 = 64;
 
-/// Links that are made to members only to notice their end, at each look.
+/// The maximum number of members to which links are made at each check only to notice their end.
 const AT_ONCE: usize = 4;
 
-/// How long a wait lasts if the links have failed, before it looks again.
+/// The pause before the next look if the links have failed.
 const FAILED: Duration = Duration::from_millis(1);
 
-/// Leaving takes a few packets to and from each member, which answer at the latest when their
-/// threads look.
+/// The time limit for leaving. Leaving takes a few packets to and from each member. Members answer
+/// at the latest when their threads look for packets.
 const LEAVING: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Running {
     is_closing: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     kind: Kind,
-    /// The process that has opened the barrier. A forked child is no member, and has no thread.
+    /// The process that has opened the barrier. A forked child is not a member, and has no thread.
     owner: u32,
 }
 
@@ -58,11 +58,11 @@ struct State {
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
     has_joined: bool,
-    /// What this member tells processes that want to join.
+    /// The description of the group for processes that want to join.
     open: Open,
-    /// Packets to these could not be sent.
+    /// The members to which packets could not be sent.
     unreachable: Vec<Id>,
-    /// When the links were last checked; none if they must be checked now.
+    /// The time of the last check of the links. `None` if they must be checked now.
     watched: Option<Instant>,
 }
 
@@ -95,7 +95,7 @@ impl Running {
         };
         let mut state = State::new(barrier, links, datagrams, open);
         // The first epoch makes the links that the barrier needs, and shows that datagrams arrive.
-        // The program counts from the next one.
+        // The program's epochs count from the next epoch.
         let _ = state.arrive(0);
         state.wait(Some(group.patience)).map_err(|error| {
             let first = |members: &[Id]| members.first().map_or(group.me.0, |id| id.0);
@@ -114,7 +114,7 @@ impl Running {
         Running::start(state)
     }
 
-    /// Joins the group that one of these members names.
+    /// Asks these members for their group, and joins it.
     pub fn join(
         job: Box<dyn Joined>,
         me: Id,
@@ -124,7 +124,8 @@ impl Running {
         let since = Instant::now();
         let mut links = Links::new(job, options.number);
         let open = joining::ask(&mut links, options, members)?;
-        // Nobody joins groups that need to know hosts.
+        // Groups that need to know the members' hosts admit no new members, so no hosts are needed
+        // here.
         let barrier = barrier(open, me, Start::Join(members), &BTreeMap::new())?;
         let mut state = State::new(barrier, links, None, open);
         loop {
@@ -197,7 +198,8 @@ impl Running {
     pub fn pass(&self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let mut state = self.state();
         match state.arrive(value) {
-            // It waits for the epoch at which it has arrived, or learns that it has ended.
+            // The member waits for the epoch at which it has arrived, or learns that its barriers
+            // have ended.
             Ok(_) | Err(Misuse::Twice { .. } | Misuse::Ended(_)) => state.wait(timeout),
             Err(_) => Err(Ended::Left.into()),
         }
@@ -211,7 +213,7 @@ impl Running {
         let since = Instant::now();
         let timeout = timeout.unwrap_or(LEAVING);
         let now = state.now();
-        // It may be leaving since an earlier call.
+        // The member may already be leaving because of an earlier call.
         let _ = state.barrier.leave(now);
         loop {
             state.transmit();
@@ -245,14 +247,15 @@ impl Drop for Running {
     }
 }
 
-/// How a member begins: with all others of a view, or admitted by these.
+/// The way in which a member begins: with all other members of a view, or admitted by the members
+/// of an open group.
 #[derive(Clone, Copy)]
 enum Start<'m> {
     Open(&'m View),
     Join(&'m [Id]),
 }
 
-/// A member that sends its packets by links.
+/// The state machine of a member that sends its packets through links.
 fn barrier(
     open: Open,
     me: Id,
@@ -280,8 +283,8 @@ fn member<P: crate::Pattern + Send + 'static>(
     }))
 }
 
-/// The members tell each other the addresses of their sockets, and the first one chooses an
-/// address for all.
+/// Exchanges the addresses of the members' sockets. The first member chooses a multicast address
+/// for all members.
 fn meet_by_datagrams(
     group: &mut Group,
     links: &mut Links,
@@ -326,7 +329,8 @@ fn meet_by_datagrams(
         _ if shared == "-" => {}
         _ => return Err(nonsense),
     }
-    // An attacker may have read the first member's message on its way, but not the job's key.
+    // An attacker may have read the first member's message on the network, but does not know the
+    // job's key.
     let mut key = secret.to_vec();
     if let Some(ours) = links.job().key("barrier datagrams") {
         key.extend(*ours);
@@ -337,14 +341,14 @@ fn meet_by_datagrams(
     Ok((udp, datagrams))
 }
 
-/// The loop of the thread.
+/// The main loop of the thread.
 fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
     let mut pause = PACKET_CHECK_INTERVAL;
     while !is_closing.load(Ordering::Acquire) {
         thread::park_timeout(pause);
         let mut state = match state.try_lock() {
             Ok(state) => state,
-            // The program waits, and does the work.
+            // The program is in a call, and does the work itself.
             Err(TryLockError::WouldBlock) => {
                 pause = PACKET_CHECK_INTERVAL;
                 continue;
@@ -388,11 +392,11 @@ impl State {
         }
     }
 
-    /// Tells the others that this member takes part no more.
+    /// Tells the other members that this member no longer takes part.
     fn part(&mut self) {
         let now = self.now();
         self.barrier.abandon(now);
-        // These packets are said once, so they go by links, which lose none.
+        // These packets are sent only once, so they go through links, which lose no packets.
         self.datagrams = None;
         self.links.part();
         self.transmit();
@@ -435,7 +439,7 @@ impl State {
                 }
             };
             let has_come = self.step(left);
-            // Packets that have come before the time was up count, but not without end.
+            // Also handle packets that came before the timeout, up to a limit.
             late += u32::from(left.is_zero());
             if left.is_zero() && (!has_come || late > PACKETS_PER_TURN_MAX) {
                 let missing = self.barrier.waits_for();
@@ -444,7 +448,7 @@ impl State {
         }
     }
 
-    /// Sends all that the state machine has to say, and takes note of its events.
+    /// Sends all packets of the state machine, and handles its events.
     fn transmit(&mut self) {
         self.transmit_once();
         while !self.unreachable.is_empty() {
@@ -455,14 +459,14 @@ impl State {
         }
     }
 
-    /// The last packets of a lost member count.
+    /// Reports a lost member to the state machine. The member's last packets are handled first.
     fn lost(&mut self, member: Id) {
         self.drain();
         let now = self.now();
         self.barrier.lost(now, member);
     }
 
-    /// Takes what has come by links.
+    /// Handles the packets that have come through links.
     fn drain(&mut self) {
         while let Ok(Some((from, packet))) = self.links.take(Use::Packet, Duration::ZERO) {
             let now = self.now();
@@ -527,7 +531,7 @@ impl State {
         }
     }
 
-    /// Waits for a packet, at most this long. Returns whether one has come.
+    /// Waits for a packet for up to `most`. Returns whether a packet has come.
     fn step(&mut self, most: Duration) -> bool {
         self.watch();
         let until = |due: Duration| due.saturating_sub(self.now());
@@ -539,7 +543,7 @@ impl State {
             None => self.links.take(Use::Packet, most),
             Some(datagrams) => match datagrams.receive(most) {
                 Some(packet) => Ok(crate::sender_of(&packet).map(|from| (from, packet))),
-                // The last packets of a member that has gone come by links.
+                // The last packets of a member that has closed its barrier come through links.
                 None => self.links.take(Use::Packet, Duration::ZERO),
             },
         };
@@ -552,14 +556,16 @@ impl State {
                 true
             }
             Ok(None) => false,
-            // All links have ended, or the program leaves too many messages unread.
+            // All links have ended, or too many messages that the program has not received wait in
+            // them.
             Err(_) => {
                 self.watched = None;
                 thread::sleep(most.min(FAILED));
                 false
             }
         };
-        // Only now: what has come may have answered what would be sent again.
+        // Check the timer only after a packet was handled: the packet may have answered a packet
+        // that would be sent again.
         if let Some(due) = self.barrier.poll_timeout() {
             let now = self.now();
             if due <= now {
@@ -585,8 +591,8 @@ impl State {
         if self.barrier.view().contains(self.barrier.id()) {
             self.open.answer(&mut self.links);
         }
-        // The end of a member is noticed by its link. The first members that this one waits for
-        // may have none yet.
+        // A member's end is noticed through its link. The first members for which this member waits
+        // may have no link yet, so make one.
         for id in self.barrier.waits_for().into_iter().take(AT_ONCE) {
             if !self.barrier.is_lost(id) && !self.links.reach(id) {
                 self.lost(id);

@@ -1,4 +1,4 @@
-//! A barrier over wires. The job's links only serve to begin together.
+//! A barrier over wires. The members use the job's links only to open the barrier together.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,12 @@ use super::{Joined, OpenError};
 use crate::wired::{Device, Lines, Wired};
 use crate::{Ended, Misuse, WaitError};
 
-/// Longer than an open drain with a pull-up of 10 kOhm takes to rise over some metres of cable.
+/// The time until all members see a line's level. An open drain with a pull-up of 10 kOhm rises
+/// faster over some metres of cable.
 const SETTLING: Duration = Duration::from_micros(5);
 
-/// How long a member that waits spins, and how long it lets others run in between, before it sleeps
-/// for moments.
+/// The time for which a waiting member spins, the time for which it then yields between looks, and
+/// the length of its sleeps after that.
 const SPIN: Duration = Duration::from_micros(100);
 const YIELD: Duration = Duration::from_millis(5);
 const SLEEP_INTERVAL: Duration = Duration::from_micros(200);
@@ -23,13 +24,13 @@ const SLEEP_INTERVAL: Duration = Duration::from_micros(200);
 pub(super) struct OverWires {
     wired: Wired<Box<dyn Lines>>,
     group: Group,
-    /// Why this member could not arrive.
+    /// The reason why this member could not arrive.
     failed: Option<String>,
     owner: u32,
 }
 
 impl OverWires {
-    /// `device` is where the lines are, as [`Device`] is written.
+    /// Opens a barrier over wires. `device` names the lines, in the text form of [`Device`].
     pub fn open(
         job: Box<dyn Joined>,
         mut group: Group,
@@ -48,7 +49,7 @@ impl OverWires {
                 .map_err(failed),
             Err(error) => Err(error.into()),
         };
-        // No member arrives before all hold their lines.
+        // No member may arrive before all members hold their lines.
         let met = group.agree(&mut links, opened.is_ok());
         let wired = opened?;
         met?;

@@ -1,27 +1,30 @@
-//! The passage to another view, when members are lost, leave or join.
+//! The change to a new view, when members are lost, leave or join.
 //!
-//! A participant that is lost, or that wants to join or leave, makes a change necessary. The most
-//! senior participant that lives (the *coordinator*) then proposes a new view. Others tell it what
-//! they know and want ([`Wish`]). A proposal has a number, which is also that of the new view. The
-//! proposer asks all participants for a [`Report`]. With its report, a participant promises to
-//! accept no proposal with a lower number, and it passes no epoch until it has a new view. When all
-//! have reported, the proposer decides, and sends the decision ([`Install`]).
+//! If a participant is lost, or wants to join or leave, the view has to change. The most senior
+//! participant that is alive (the *coordinator*) then proposes a new view. The others tell the
+//! coordinator their knowledge and their requests ([`Wish`]). A proposal has a number, which is
+//! also the number of the new view. The proposer asks all participants for a [`Report`]. With its
+//! report, a participant promises to accept no proposal with a lower number, and to pass no epoch
+//! until it has a new view. When all participants have reported, the proposer decides, and sends
+//! the decision ([`Install`]).
 //!
-//! If two processes believe that they coordinate, or one dies between decision and report, this is
-//! safe for the reason that Paxos is (Lamport 1998): a participant that has accepted a view names
-//! it in each later report, so later proposers start from it; and one that has promised a later
-//! proposal refuses the view. So all survivors accept the same views in the same order, and no
-//! outcome of an epoch that a survivor knows is forgotten. A proposer that learns of a later
-//! proposal waits for that one, and proposes again only if the other proposer is lost.
+//! Two processes may believe that they are the coordinator, or a coordinator may die after its
+//! decision. The protocol is still safe, for the same reason as Paxos (Lamport 1998). A participant
+//! that has accepted a view names this view in each later report, so later proposers start from it.
+//! A participant that has promised to wait for a later proposal refuses the view. So all survivors
+//! accept the same views in the same order, and no outcome of an epoch that a survivor knows is
+//! lost. A proposer that learns of a later proposal waits for that proposal, and proposes again
+//! only if the other proposer is lost.
 //!
-//! A decision contains how epochs ended. If any survivor has passed an epoch, all had arrived
-//! there, and all pass it. The epoch after it fails for all if members were lost. It stays open if
-//! members only left or joined.
+//! A decision contains the outcomes of epochs. If any survivor has passed an epoch, all members had
+//! arrived at it, and all survivors pass it. If members were lost, the epoch after it fails for all
+//! survivors. If members only left or joined, that epoch stays open.
 //!
-//! Processes join and leave in two steps. The first view names them as joining or leaving. It has
-//! no barriers, and another change follows at once. When all participants have reported from this
-//! view, the second one admits and releases them. So a process that has left knows nothing that
-//! the others do not know, and each member is known to all that may coordinate.
+//! Processes join and leave in two steps. The first view names them as joining or leaving. This
+//! view has no barriers, and another change follows at once. When all participants have reported
+//! from this view, the second view admits the joining processes and releases the leaving processes.
+//! So a process that has left knows no outcome that the others do not know, and each member is
+//! known to all processes that may become the coordinator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,10 +49,10 @@ pub(super) struct Change {
     /// The outcomes of epochs that this member has not passed, as reported by participants that
     /// have left.
     heard: BTreeMap<u64, Outcome>,
-    /// A participant cannot get the present view.
+    /// Set if a participant cannot get the present view.
     is_stuck: bool,
-    /// A participant with a later view treats this one as the coordinator, because it is that in
-    /// its view.
+    /// Set if a participant with a later view treats this participant as the coordinator. In that
+    /// later view, this participant is the coordinator.
     is_called: bool,
     /// The members that this process asks to let it join.
     pub contacts: BTreeSet<Id>,
@@ -69,20 +72,21 @@ impl<P: Pattern> Member<P> {
         self.view_id != ViewId::NONE
     }
 
-    /// Whether this participant waits for a new view, and passes nothing until then.
+    /// Whether this participant waits for a new view. It passes no epoch until then.
     pub(super) fn is_changing(&self) -> bool {
         self.change.promised > self.view_id || !self.roster.is_settled()
     }
 
-    /// The most senior participant that lives as far as this one knows. Processes that are joining
-    /// do not count: two of them may not know each other.
+    /// The most senior participant that is alive, as far as this participant knows. Processes that
+    /// are joining do not count, because two joining processes may not know each other.
     fn coordinator(&self) -> Option<Id> {
         let roster = &self.roster;
         let mut seniors = roster.members.members().iter().chain(&roster.leaving);
         seniors.find(|id| !self.lost.contains(id)).copied()
     }
 
-    /// After more has become known: goes on with a change, begins one, or asks for one.
+    /// Continues a change, begins a change, or asks for one. Call this when this participant has
+    /// learned something new.
     pub(super) fn consider(&mut self) {
         if self.ended.is_some() {
             return;
@@ -99,7 +103,7 @@ impl<P: Pattern> Member<P> {
         }
         let promised = self.change.promised;
         if promised > self.view_id && !self.lost.contains(&promised.by) {
-            // Its proposer is at work.
+            // The proposer of a later view is alive, so wait for its decision.
             return;
         }
         match self.coordinator() {
@@ -128,7 +132,7 @@ impl<P: Pattern> Member<P> {
     }
 
     fn wish(&mut self, coordinator: Id) {
-        // If the maker of a view without barriers lives, the coordinator gets the view, too.
+        // If the proposer of a view without barriers is alive, the coordinator gets this view, too.
         let is_unfinished = !self.roster.is_settled() && self.lost.contains(&self.view_id.by);
         let wish = Wish {
             lost: self.lost_participants(),
@@ -147,7 +151,7 @@ impl<P: Pattern> Member<P> {
         self.change.told = told;
     }
 
-    /// Takes others' word about lost participants.
+    /// Adopts the knowledge of another participant about lost participants.
     fn adopt(&mut self, lost: &[Id]) {
         if lost.contains(&self.me) {
             self.end_outside();
@@ -180,7 +184,7 @@ impl<P: Pattern> Member<P> {
             self.end_outside();
             return;
         }
-        // If epochs are missing in between, it has gone on without this member.
+        // If epochs are missing in between, the sender has gone on without this member.
         let mut epochs = (self.next..).zip(&tail);
         let is_whole = epochs.all(|(expected, (epoch, _))| expected == *epoch);
         if is_whole && self.roster.members.contains(from) {
@@ -189,12 +193,12 @@ impl<P: Pattern> Member<P> {
         self.on_lost(from);
     }
 
-    /// Takes note of how epochs ended, from `next` on.
+    /// Records the outcomes of epochs, from `next` on.
     fn on_outcomes(&mut self, view: ViewId, tail: Vec<(u64, Outcome)>) {
         let has_arrived = self.value.is_some() && !self.is_changing();
         match tail[..] {
-            // All had arrived, and there may be no member left that could send the signals for
-            // which this one waits.
+            // All members had arrived. There may be no member left that could send the signals for
+            // which this member waits.
             [(_, Outcome::Passed(value))] if has_arrived && view == self.view_id => {
                 self.pass(value);
                 self.replay();
@@ -204,14 +208,14 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    /// How epochs ended, as far as this member knows.
+    /// The outcomes of epochs that this member knows.
     fn known(&self) -> BTreeMap<u64, Outcome> {
         let heard = self.change.heard.range(self.next..);
         let heard = heard.map(|(epoch, outcome)| (*epoch, outcome.clone()));
         self.tail.iter().cloned().chain(heard).collect()
     }
 
-    /// The others go on without this member.
+    /// Ends this member's barriers, because the other members go on without it.
     fn end_outside(&mut self) {
         self.end(match self.is_leaving {
             true => Ended::Left,
@@ -234,12 +238,14 @@ impl<P: Pattern> Member<P> {
         for member in &wish.joining {
             self.note_joining(*member);
         }
-        // A process that joins by a view that no other member has must be admitted once more.
+        // The sender may have joined by a view that no other member has. Then it must be admitted
+        // again.
         self.note_joining(from);
         if wish.is_leaving {
             self.change.leaving.insert(from);
         }
-        // The sender refuses the present view if it believes that its maker is lost.
+        // The sender refuses the present view if it believes that the proposer of this view is
+        // lost.
         let is_behind = view < self.view_id && wish.lost.contains(&self.view_id.by);
         self.change.is_stuck |= self.has_view() && (wish.is_stuck || is_behind);
         self.change.is_called |= self.has_view() && view > self.view_id;
@@ -253,8 +259,8 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    /// One that is in no view of this member, and has an older view, was in the group before this
-    /// member joined: the group has gone on without it.
+    /// Refuses a process that is in no view of this member. If the process has an older view, it
+    /// was in the group before this member joined, and the group has gone on without it.
     pub(super) fn refuse_stranger(&mut self, from: Id, view: ViewId) -> Refused {
         let is_joining = self.change.joining.contains(&from);
         if view < self.view_id && !is_joining {
@@ -267,7 +273,7 @@ impl<P: Pattern> Member<P> {
         std::mem::take(&mut self.change.joining)
     }
 
-    /// All processes that may wait for this one.
+    /// All processes that may wait for this process.
     pub(super) fn acquaintances(&self) -> BTreeSet<Id> {
         let change = &self.change;
         let others = change.contacts.iter().chain(&change.joining);
@@ -352,12 +358,12 @@ impl<P: Pattern> Member<P> {
         Ok(())
     }
 
-    /// The latest view that the proposer or a participant that has reported has.
+    /// The latest view of the proposer and of the participants that have reported.
     fn latest(&self, proposal: &Proposal) -> (ViewId, Roster) {
         let views = proposal.reports.values().map(|report| report.view);
         let latest = views.fold(self.view_id, ViewId::max);
         let roster = proposal.rosters.get(&latest);
-        // Without a roster it is the proposer's own view, or nonsense.
+        // A report without a roster names the proposer's own view, or is invalid.
         match roster.filter(|_| latest != self.view_id) {
             Some(roster) => (latest, roster.clone()),
             None => (self.view_id, self.roster.clone()),
@@ -391,7 +397,7 @@ impl<P: Pattern> Member<P> {
         self.change.proposal = Some(proposal);
     }
 
-    /// The processes for whose packets this one waits, during a change.
+    /// The processes for whose packets this process waits during a change.
     pub(super) fn waits_in_change(&self) -> Vec<Id> {
         match &self.change.proposal {
             Some(proposal) => self.missing(proposal),
@@ -442,7 +448,7 @@ impl<P: Pattern> Member<P> {
             next,
             tail: tail.into_iter().collect(),
         };
-        // Those that are not in the new view learn that they may go.
+        // Processes that are not in the new view learn that they may end.
         let all = install.roster.participants().chain(roster.participants());
         let recipients: BTreeSet<Id> = all.chain(self.roster.participants()).collect();
         for member in recipients {
@@ -457,8 +463,8 @@ impl<P: Pattern> Member<P> {
         self.install(install);
     }
 
-    /// The epoch that has no outcome yet, and how those before it ended, as far as all know that
-    /// have reported.
+    /// The first epoch without an outcome, and the outcomes of the epochs before it, from the
+    /// reports and this participant's own knowledge.
     fn merged(
         &self,
         latest: ViewId,
@@ -470,8 +476,8 @@ impl<P: Pattern> Member<P> {
             (report.view, report.next, tail)
         });
         let all: Vec<_> = std::iter::once(own).chain(theirs).collect();
-        // Those that have the latest view know how all epochs before it ended. Others can have
-        // heard of a pass that the decision for this view did not know.
+        // Participants with the latest view know the outcomes of all epochs before it. Other
+        // participants can have heard of a pass that the decision for this view did not know.
         let is_latest = |view: &ViewId| *view == latest;
         let told = all.iter().filter(|(view, ..)| is_latest(view));
         let decided = told.map(|(_, next, _)| *next).max().unwrap_or(0);
@@ -497,7 +503,7 @@ impl<P: Pattern> Member<P> {
             return Err(Refused::Unexpected { member: from });
         }
         if install.view < self.change.promised {
-            // This one has the view and does not know that it is refused.
+            // The sender has this view, and does not know that this participant refuses it.
             self.change.told = None;
             self.consider();
             return Err(Refused::Unexpected { member: from });
@@ -529,7 +535,7 @@ impl<P: Pattern> Member<P> {
         let were = before.members.members().iter().chain(&before.leaving);
         let left = were.filter(|id| !self.roster.contains(**id) && **id != self.me);
         self.left.extend(left);
-        // A later view can leave out a process that an earlier one admitted.
+        // A later view can leave out a process that an earlier view admitted.
         self.change.joining.extend(&before.joining);
         for (_, outcome) in &install.tail {
             if let Outcome::Lost(members) = outcome {
@@ -569,7 +575,7 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    /// Tells the program about a view that contains it.
+    /// Tells the program about a view that contains this member.
     fn announce(&mut self, before: View) {
         let view = self.roster.members.clone();
         let epoch = self.next;

@@ -1,6 +1,6 @@
 //! A member of a group whose links lose nothing and keep packets in order.
 //!
-//! This file has the epochs within one view, [`change`] the passage from one view to the next.
+//! This file has the epochs within one view. [`change`] has the change from one view to the next.
 
 mod change;
 
@@ -16,11 +16,11 @@ use crate::{
 };
 use change::Change;
 
-/// Signals of later epochs and views that a member keeps. No group of up to 4,096 members that
-/// keeps to the protocol sends more.
+/// The maximum number of signals of later epochs and views that a member keeps. A group of up to
+/// 4,096 members that follows the protocol never sends more.
 const EARLY_MAX: usize = 1 << 16;
 
-/// A member's barriers by pattern `P`.
+/// A member's barriers with pattern `P`.
 #[derive(Debug)]
 pub struct Member<P> {
     group: Group,
@@ -31,24 +31,25 @@ pub struct Member<P> {
     view_id: ViewId,
     /// The epoch that has no outcome yet.
     next: u64,
-    /// The epoch that the program arrives at next.
+    /// The epoch at which the program arrives next.
     at: u64,
-    /// The program's value for `next`, if it has arrived there.
+    /// The program's value for `next`, if the program has arrived at this epoch.
     value: Option<u64>,
-    /// How epochs ended at which the program has not arrived yet.
+    /// The outcomes of epochs at which the program has not arrived yet.
     unclaimed: VecDeque<(u64, Outcome)>,
-    /// How epochs ended, from the last that passed on. A member that passes an epoch knows that all
-    /// have arrived there, and so know the outcomes before it.
+    /// The outcomes of epochs, beginning with the last epoch that passed. Earlier outcomes are not
+    /// needed: a member that passes an epoch knows that all members have arrived at it, and that
+    /// they therefore know the earlier outcomes.
     tail: Vec<(u64, Outcome)>,
     early: Vec<EarlySignal>,
     lost: BTreeSet<Id>,
-    /// Participants of former views that are in none any more.
+    /// Participants of earlier views that are no longer in any view.
     left: BTreeSet<Id>,
     change: Change,
     /// Whether this process is a member, or has been one.
     has_joined: bool,
     is_leaving: bool,
-    /// Links lose packets: a release is sent once more to one that arrives again.
+    /// Set if links lose packets. A release is then sent again to a member that arrives again.
     answers_again: bool,
     ended: Option<Ended>,
     out: VecDeque<(Recipient, Body)>,
@@ -56,7 +57,7 @@ pub struct Member<P> {
     signals: Vec<Signal>,
 }
 
-/// A signal of an epoch or a view that this member has not come to.
+/// A signal of an epoch or a view that this member has not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EarlySignal {
     from: Id,
@@ -70,7 +71,7 @@ impl<P: Pattern> Member<P> {
     /// A member of a new group. All members name the same view, pattern and combination.
     ///
     /// # Errors
-    /// [`ViewError::Outside`] where `me` is not in the view.
+    /// [`ViewError::Outside`] if `me` is not in the view.
     pub fn new(
         group: Group,
         me: Id,
@@ -90,11 +91,11 @@ impl<P: Pattern> Member<P> {
         Ok(member)
     }
 
-    /// A process that joins a group: it asks these members, at least one of which has to live until
-    /// it has joined. It needs connections to all members of the group.
+    /// A process that joins a group. It asks these members. At least one of them has to stay alive
+    /// until the process has joined. The process needs connections to all members of the group.
     ///
     /// # Errors
-    /// [`ViewError`] for an empty list, or one that names `me`.
+    /// [`ViewError`] for an empty list, or for a list that names `me`.
     pub fn join(
         group: Group,
         me: Id,
@@ -165,7 +166,7 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    /// Sends what the pattern has said, and passes the epoch if all have arrived.
+    /// Sends the pattern's signals, and passes the epoch if all members have arrived.
     fn go_on(&mut self) {
         loop {
             for signal in std::mem::take(&mut self.signals) {
@@ -202,7 +203,8 @@ impl<P: Pattern> Member<P> {
         self.begin_epoch();
     }
 
-    /// Tells the program how an epoch ended, once it has arrived there.
+    /// Tells the program the outcome of an epoch, or keeps the outcome until the program has
+    /// arrived at the epoch.
     fn deliver(&mut self, epoch: u64, outcome: Outcome) {
         match self.value.take() {
             Some(_) => self.report_outcome(epoch, outcome),
@@ -217,7 +219,7 @@ impl<P: Pattern> Member<P> {
         });
     }
 
-    /// Passes early signals on whose time has come.
+    /// Passes early signals to the pattern when their epoch has come.
     fn replay(&mut self) {
         let (view, next) = (self.view_id, self.next);
         let has_come = |early: &EarlySignal| early.view == view && early.epoch == next;
@@ -231,7 +233,7 @@ impl<P: Pattern> Member<P> {
         self.early.retain(stays);
         for early in now {
             if let Some(place) = self.members().place(early.from) {
-                // An unexpected one is ignored, as if it came in time.
+                // An unexpected signal is ignored, as if it had come in time.
                 let (round, value) = (early.round, early.value);
                 let _ = self.pattern.receive(place, round, value, &mut self.signals);
             }
@@ -272,7 +274,7 @@ impl<P: Pattern> Member<P> {
             self.go_on();
             return Ok(());
         }
-        // No member can be further ahead: this one has not arrived at the next epoch.
+        // No member can be further ahead, because this member has not arrived at the next epoch.
         if signal.epoch > self.next + 1 {
             return Err(Refused::Epoch {
                 member,
@@ -314,7 +316,7 @@ impl<P: Pattern> Member<P> {
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
         if self.ended.is_some() {
-            // Those that wait for this process must learn that it takes part no more.
+            // Processes that wait for this process must learn that it no longer takes part.
             match body {
                 Body::Collect { .. } | Body::Wish { .. } | Body::Probe => self.say_gone(from),
                 Body::Signal { .. } if self.answers_again => self.say_gone(from),
@@ -332,7 +334,7 @@ impl<P: Pattern> Member<P> {
         if from == self.me {
             return Err(Refused::Stranger { member: from });
         }
-        // One that has left can have excluded this member with its last decision.
+        // A process that has left can have excluded this member with its last decision.
         let is_verdict = body == Body::Excluded && !self.lost.contains(&from);
         if self.is_gone(from) && !is_verdict {
             let is_last = matches!(
@@ -377,12 +379,14 @@ impl<P: Pattern> Member<P> {
         self.members().members().first() == Some(&self.me)
     }
 
-    /// Packets can be lost.
+    /// Call this if links can lose packets: releases are then sent again to members that arrive
+    /// again.
     pub(crate) fn answer_again(&mut self) {
         self.answers_again = true;
     }
 
-    /// In a star: the arrival that is sent until an answer comes, and its receiver.
+    /// In a star, the arrival that is sent again until an answer comes, and the receiver of the
+    /// arrival.
     pub(crate) fn unanswered(&self) -> Option<(ViewId, u64, Id, Body)> {
         let value = self.value?;
         let root = *self.members().members().first()?;
@@ -401,7 +405,7 @@ impl<P: Pattern> Member<P> {
         self.ended.is_some()
     }
 
-    /// Whether the others believe that this member is lost: they listen to it no more.
+    /// Whether the others believe that this member is lost, and no longer accept its packets.
     pub(crate) fn is_outside(&self) -> bool {
         matches!(self.ended, Some(Ended::Excluded | Ended::Alone))
     }
@@ -465,7 +469,7 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn abandon(&mut self, _now: Duration) {
-        // Also after the end, when this member no longer answers.
+        // Tell the others even after this member's end, when it no longer answers.
         for other in self.acquaintances() {
             self.say_gone(other);
         }

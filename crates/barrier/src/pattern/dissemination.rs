@@ -1,11 +1,12 @@
-//! In round r each member tells the one 2^r places further what it has heard so far: there is no
-//! root, and no member waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
+//! In round r, each member sends everything that it has heard so far to the member that is 2^r
+//! places further. There is no root, and with n members, no member waits for more than log2 n
+//! signals, rounded up (Hensgen, Finkel and Manber 1988).
 
 use super::{Destination, Pattern, Signal, Unexpected};
 use crate::{Combine, View};
 
-/// Rounds of signals around a ring. Some numbers are counted twice, which changes none of
-/// [`Combine`]'s results.
+/// Rounds of signals around a ring. Some numbers are counted twice. This does not change the result
+/// of any [`Combine`].
 #[derive(Clone, Debug, Default)]
 pub struct Dissemination {
     place: usize,
@@ -13,7 +14,7 @@ pub struct Dissemination {
     combine: Option<Combine>,
     /// The value received in each round.
     heard: Vec<Option<u64>>,
-    /// The value that this member sends in its current round; none before it arrives.
+    /// The value that this member sends in its current round. `None` before it arrives.
     value: Option<u64>,
     round: usize,
 }

@@ -1,5 +1,6 @@
-//! The members of each host tell one of them, their leader. The leaders tell each other by
-//! dissemination, and then each tells the members of its host. So few signals go between hosts.
+//! The members of each host tell one of them, the host's leader, that they have arrived. The
+//! leaders tell each other by dissemination, and then each leader tells the members of its host. So
+//! few signals go between hosts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,41 +8,43 @@ use std::sync::Arc;
 use super::{Destination, Dissemination, Pattern, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, Id, View};
 
-/// Rounds from this one on are those of the leaders.
+/// The first round of the leaders' signals. All later rounds belong to the leaders, too.
 const LEADERS: u16 = 2;
 
 /// Stars on the hosts, and dissemination between their first members.
 #[derive(Clone, Debug)]
 pub struct Hierarchical {
-    /// The same number for members of one host. A member that is not in it is on a host of its own.
+    /// The hosts of the members. Members on one host have the same number. A member that is not in
+    /// the map is alone on its host.
     hosts: Arc<BTreeMap<Id, u32>>,
     division: Division,
     combine: Combine,
-    /// At a leader: for each member of its host that follows, whether it has arrived.
+    /// At a leader: for each follower on its host, whether the follower has arrived.
     seen: Vec<bool>,
     value: Option<u64>,
     has_arrived: bool,
-    /// Among the leaders.
+    /// The barrier among the leaders.
     between: Dissemination,
     result: Option<u64>,
 }
 
-/// The hosts of a view, as one member sees them.
+/// The division of a view into hosts, for one member.
 #[derive(Clone, Debug)]
 struct Division {
     view: View,
     place: usize,
-    /// The places of the leaders, in their order; they are a view for the leaders' barrier.
+    /// The places of the leaders, in order. `among_leaders` has these places as a view, for the
+    /// leaders' barrier.
     leaders: Vec<usize>,
     among_leaders: View,
     /// The index of this member's leader.
     leader: usize,
-    /// The places on this host behind the leader.
+    /// The places of the members on this host, except the leader.
     followers: Vec<usize>,
 }
 
 impl Hierarchical {
-    /// All members pass the same division into hosts.
+    /// Makes the pattern. All members must pass the same division into hosts.
     pub fn new(hosts: BTreeMap<Id, u32>) -> Hierarchical {
         Hierarchical {
             hosts: Arc::new(hosts),
@@ -102,7 +105,7 @@ impl Hierarchical {
         self.value = Some(self.combine.add(self.value, value));
     }
 
-    /// Does something with the leaders' barrier, and passes on what comes of it.
+    /// Calls `call` with the leaders' barrier, and passes on the barrier's signals and its result.
     fn between<T>(
         &mut self,
         out: &mut Vec<Signal>,
@@ -131,7 +134,7 @@ impl Hierarchical {
         done
     }
 
-    /// At a leader: goes on once all of its host have arrived.
+    /// At a leader: arrives at the leaders' barrier when all members of its host have arrived.
     fn gather(&mut self, out: &mut Vec<Signal>) {
         let value = self.value.filter(|_| self.has_arrived);
         if let (Some(value), false) = (value, self.seen.contains(&false)) {

@@ -1,4 +1,5 @@
-//! How the members of one view tell each other that they have arrived: one file per pattern.
+//! The patterns in which the members of one view tell each other that they have arrived. Each
+//! pattern has its own file.
 
 mod dissemination;
 mod hierarchical;
@@ -12,20 +13,22 @@ pub use tree::Tree;
 
 use crate::{Combine, View};
 
-/// One member's part of one epoch among members that stay the same. Members are known by their
-/// places, which count from 0. Links keep signals in order and lose none.
+/// One member's part of one epoch in one view. Members are identified by their places, which count
+/// from 0. Links keep signals in order and lose none of them.
 pub trait Pattern: std::fmt::Debug {
-    /// Stands in packets, so that members with different patterns refuse each other.
+    /// The code of the pattern in packets, by which members with different patterns refuse each
+    /// other.
     fn code(&self) -> u32;
 
-    /// Forgets everything, and begins an epoch among the members of a view.
+    /// Forgets the previous epoch, and begins an epoch among the members of a view.
     fn begin(&mut self, place: usize, view: &View, combine: Combine);
 
-    /// This member arrives. It does so once in an epoch. Adds what it sends to `out`.
+    /// Records that this member arrives, which it does once in an epoch. Adds the signals to send
+    /// to `out`.
     fn arrive(&mut self, value: u64, out: &mut Vec<Signal>);
 
     /// # Errors
-    /// [`Unexpected`], and nothing has changed.
+    /// [`Unexpected`]. The state has then not changed.
     fn receive(
         &mut self,
         from: usize,
@@ -34,7 +37,7 @@ pub trait Pattern: std::fmt::Debug {
         out: &mut Vec<Signal>,
     ) -> Result<(), Unexpected>;
 
-    /// Once all have arrived: what became of their numbers.
+    /// The combination of all numbers, when all members have arrived. `None` until then.
     fn result(&self) -> Option<u64>;
 
     /// The places whose signals are missing.
@@ -52,15 +55,16 @@ pub struct Signal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     One(usize),
-    /// All but the sender.
+    /// All members except the sender.
     All,
 }
 
-/// A signal that the pattern does not expect from there, or has had before.
+/// The error for a signal that the pattern does not expect from this member, or has received
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unexpected;
 
-/// The round of signals towards the root, and that of those back.
+/// The round of signals towards the root, and the round of signals back from the root.
 pub(crate) const ARRIVAL: u16 = 0;
 pub(crate) const RELEASE: u16 = 1;
 
@@ -116,7 +120,7 @@ mod tests {
                     let (from, to, round, value) = flying.swap_remove(at - waiting.len());
                     let member: &mut Box<dyn Pattern> = &mut members[to];
                     member.receive(from, round, value, &mut out).unwrap();
-                    // A second time it is refused.
+                    // The second copy of a signal is refused.
                     let mut none = Vec::new();
                     let again = member.receive(from, round, !value, &mut none);
                     assert_eq!((again, none), (Err(Unexpected), Vec::new()));

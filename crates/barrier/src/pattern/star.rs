@@ -1,4 +1,5 @@
-//! All members tell the first one, which tells all: the fewest packets, in two hops.
+//! All members tell the first member, which then tells all members. This takes the fewest packets,
+//! in two hops.
 
 use super::{Destination, Pattern, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, View};
@@ -9,7 +10,8 @@ pub struct Star {
     place: usize,
     size: usize,
     combine: Option<Combine>,
-    /// At the root: the members that have arrived, and how many others.
+    /// At the root: the members that have arrived, and the number of other members that have
+    /// arrived.
     seen: Vec<bool>,
     others: usize,
     value: Option<u64>,

@@ -1,5 +1,5 @@
-//! Each member tells its parent when all below it have arrived, and the root's release goes down
-//! again.
+//! Each member tells its parent when it and all members below it have arrived. The root's release
+//! then goes down the tree.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub struct Tree {
     place: usize,
     size: usize,
     combine: Combine,
-    /// Which children have reported that all below them have arrived.
+    /// For each child, whether it has reported that it and all members below it have arrived.
     seen: Vec<bool>,
     value: Option<u64>,
     has_arrived: bool,
@@ -22,7 +22,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A fan-out of 0 counts as 1.
+    /// Makes a tree. A fan-out of 0 counts as 1.
     pub fn new(fan_out: usize) -> Tree {
         Tree {
             fan_out: fan_out.clamp(1, u16::MAX.into()),

@@ -1,7 +1,7 @@
 //! Barriers in memory that the processes of one host share.
 //!
-//! Unlike the other kinds this one waits itself: there are no packets to carry. It handles members
-//! that die or leave. A new member needs a new group.
+//! Unlike the other kinds of barriers, this kind waits by itself, because it needs no packets. It
+//! handles members that die or leave. Processes cannot join: a new member needs a new group.
 
 pub(crate) mod page;
 
@@ -16,18 +16,18 @@ use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 use crate::{Combine, Ended, Id, Lost, Misuse, WaitError};
 use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
-/// The beginning of the memory, so that other memory is not mistaken for it.
+/// The first word of the memory. It shows that this is the memory of a barrier.
 const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar02");
 
-/// Bytes that one processor writes without disturbing those that others write.
+/// The size of a cache line. Processors that write to different lines do not disturb each other.
 const LINE: usize = 64;
 
-/// The number of members, and how they combine numbers, plus one.
+/// The positions of the number of members, and of the code of the [`Combine`] plus one.
 const COUNT: usize = 8;
 const COMBINE: usize = 16;
 /// A bit for each member that a process has taken.
 const TAKEN: usize = 24;
-/// Tells the memory from that of other groups.
+/// A random number that distinguishes this memory from the memory of other groups.
 const NONCE: usize = 32;
 const LOST: usize = LINE;
 const BELL: usize = 2 * LINE;
@@ -35,21 +35,23 @@ const SLEEPERS: usize = BELL + 8;
 const VERDICTS: usize = 3 * LINE;
 const MEMBERS: usize = VERDICTS + 16 * MEMBERS_MAX;
 
-/// How long a member spins before it yields, and how long it yields before it sleeps: alone on its
-/// processor, and when there are more members than processors. Those then only yield.
+/// The time for which a member spins before it yields, and the time for which it yields before it
+/// sleeps. If there are more members than processors, members do not spin, and yield for
+/// `YIELD_CROWDED`.
 const SPIN: Duration = Duration::from_micros(20);
 const YIELD: Duration = Duration::from_micros(100);
 const YIELD_CROWDED: Duration = Duration::from_millis(1);
 
-/// How long a member sleeps if no other rings, and how long if it cannot rely on being woken.
+/// The longest sleep of a member that is certain to be woken, and the longest sleep of a member
+/// that is not.
 const RUNG_SLEEP_MAX: Duration = Duration::from_secs(1 << 20);
 const UNRUNG_SLEEP_MAX: Duration = Duration::from_millis(1);
 
-/// Looks at the memory, with a pause after each, before a member that waits looks at the clock
-/// (again).
+/// The number of looks at the memory between two reads of the clock. A short pause follows each
+/// look.
 const STRIDE: u32 = 64;
 
-/// Why there is no shared memory.
+/// The reason why there is no barrier in shared memory.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedError {
     #[error("a barrier in shared memory has 1 to {MEMBERS_MAX} members, not {0}")]
@@ -75,7 +77,7 @@ pub struct Shared {
     is_crowded: bool,
 }
 
-/// Tells the members of a group that one of them is lost, from any thread.
+/// Reports to the members of a group that one of them is lost. It can be used from any thread.
 #[derive(Clone, Debug)]
 pub struct Reporter {
     page: Arc<Memory>,
@@ -86,8 +88,8 @@ pub struct Reporter {
 struct Memory(Mapping);
 
 impl Shared {
-    /// Memory for a group of `count` members. The kernel frees it after the last descriptor and the
-    /// last member.
+    /// Memory for a group of `count` members. The kernel frees the memory when the last descriptor
+    /// is closed and the last member is gone.
     ///
     /// # Errors
     /// [`SharedError`]
@@ -107,8 +109,8 @@ impl Shared {
         Ok(fd)
     }
 
-    /// Member `me` of the group, whose members count from 0. Each has one process, which takes its
-    /// place once.
+    /// Member `me` of the group, whose members are numbered from 0. Each member is one process, and
+    /// its place can be taken only once.
     ///
     /// # Errors
     /// [`SharedError`]
@@ -130,7 +132,7 @@ impl Shared {
         if word(0) != MAGIC || word(COUNT) != count as u64 {
             return Err(SharedError::Other);
         }
-        // The first member decides.
+        // The first member chooses how numbers are combined.
         let ours = 1 + combine as u64;
         if ![0, ours].contains(&mapping.long(COMBINE).claim(ours)) {
             return Err(SharedError::Combine);
@@ -148,7 +150,7 @@ impl Shared {
         })
     }
 
-    /// Arrives at the next epoch and brings `value` along. Gives the epoch.
+    /// Arrives at the next epoch, and contributes `value`. Returns the epoch.
     ///
     /// # Errors
     /// [`Misuse`]
@@ -165,11 +167,11 @@ impl Shared {
         Ok(epoch)
     }
 
-    /// Arrives, and waits until all others have arrived, too. Takes less time than
-    /// [`Shared::arrive`] and [`Shared::wait`] one after the other.
+    /// Arrives, and waits until all other members have arrived, too. Takes less time than a call of
+    /// [`Shared::arrive`] and a call of [`Shared::wait`].
     ///
     /// # Errors
-    /// [`WaitError`]; a member that has arrived already only waits.
+    /// [`WaitError`]. A member that has arrived already only waits.
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
         match self.pass_at_once(value) {
@@ -178,8 +180,8 @@ impl Shared {
         }
     }
 
-    /// Arrives, and passes if the others arrive within a moment. After `None`, the member has to
-    /// [`Shared::wait`].
+    /// Arrives, and passes if the other members arrive within a moment. After `None`, the member
+    /// has to call [`Shared::wait`].
     #[inline]
     pub(crate) fn pass_at_once(&mut self, value: u64) -> Option<u64> {
         if self.ended.is_some() || self.seat.has_arrived {
@@ -189,7 +191,7 @@ impl Shared {
         self.seat.arrive_and_pass(&self.page.words(), value, pauses)
     }
 
-    /// Waits until all have arrived, and gives what became of their numbers.
+    /// Waits until all members have arrived. Returns the combination of their numbers.
     ///
     /// # Errors
     /// [`WaitError`]
@@ -207,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Leaves the group: the others wait for this member no more.
+    /// Leaves the group. The other members no longer wait for this member.
     ///
     /// # Errors
     /// [`Misuse`]
@@ -224,7 +226,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A number that tells this memory from that of other barriers.
+    /// A number that distinguishes this memory from the memory of other barriers.
     ///
     /// # Errors
     /// [`SharedError::System`]
@@ -233,7 +235,7 @@ impl Shared {
         Ok(mapping.long(NONCE).load(Ordering::Relaxed))
     }
 
-    /// Whether a member takes part, as far as this one knows.
+    /// Whether a member takes part, as far as this member knows.
     pub fn is_member(&self, member: Id) -> bool {
         member.0 < u64::BITS && self.seat.view >> member.0 & 1 != 0
     }
@@ -249,10 +251,10 @@ impl Shared {
         (self.page.0.len() - MEMBERS) / LINE
     }
 
-    /// Looks and yields as long as this is better than sleeping.
+    /// Looks at the memory and yields, as long as this is better than to sleep.
     #[inline]
     fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
-        // Most waits are over before it matters how long they take, so the clock is read later.
+        // Most waits end very soon, so do not read the clock at first.
         let outcome = self.look(if self.is_crowded { 1 } else { STRIDE });
         if outcome.is_some() {
             return outcome;
@@ -337,10 +339,10 @@ impl Shared {
 }
 
 impl Reporter {
-    /// The process of a member has ended. The epoch that it has not arrived at fails for all
-    /// others, and those that follow are without it. Nothing happens if it has left before, or
-    /// if there is no such member. The process must have ended: one that goes on to arrive can
-    /// make an epoch pass for some that fails for others.
+    /// Reports that the process of a member has ended. The epoch at which the member has not
+    /// arrived fails for all other members, and the member takes no part in later epochs. This has
+    /// no effect if the member has left before, or if there is no such member. The process must
+    /// have ended: if it still arrives, an epoch can pass for some members and fail for others.
     pub fn lost(&self, member: Id) {
         if (member.0 as usize) < self.count {
             page::lose(&self.page.words(), member.0 as usize);

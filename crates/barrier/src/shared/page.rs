@@ -1,21 +1,24 @@
-//! The memory that the members of a group on one host share, and what each may conclude from it.
+//! The memory that the members of a group on one host share, and the outcomes that members derive
+//! from it.
 //!
 //! Each member counts its arrivals in a cache line of its own. A counter keeps its value when its
-//! member dies, so all members find the same answer to whether all have arrived at an epoch, at any
-//! time. This makes outcomes uniform without a coordinator. Only the set of lost members by which
-//! an epoch fails depends on when a member looks. The first member that looks writes this set down
-//! (a *verdict*).
+//! member dies. So at any time, all members find the same answer to the question whether all
+//! members have arrived at an epoch. This makes outcomes uniform without a coordinator. Only the
+//! set of lost members because of which an epoch fails depends on the time at which a member looks.
+//! The first member that looks writes this set to the memory (a *verdict*).
 //!
-//! All of it is written once, for the processor's own atomics and for those of the model checker.
+//! The code is generic over the atomics: the processor's atomics, or the atomics of the model
+//! checker.
 
 use std::sync::atomic::Ordering;
 
 use crate::Combine;
 
-/// The most members: a verdict is a word with a bit for each.
+/// The maximum number of members. A verdict is a word with a bit for each member.
 pub const MEMBERS_MAX: usize = 64;
 
-/// In a counter: the member has left, and has arrived at as many epochs as the other bits say.
+/// A flag in a counter: the member has left. The other bits are the number of epochs at which it
+/// has arrived.
 const LEFT: u64 = 1 << 63;
 
 pub(super) trait Atomic<T> {
@@ -23,7 +26,7 @@ pub(super) trait Atomic<T> {
     fn store(&self, value: T, order: Ordering);
     fn add(&self, value: T, order: Ordering) -> T;
     fn or(&self, value: T, order: Ordering) -> T;
-    /// Stores the value if there is 0, and gives what was there.
+    /// Stores the value if the word is 0. Returns the previous value.
     fn claim(&self, value: T) -> T;
 }
 
@@ -32,15 +35,15 @@ pub(super) trait Atomic<T> {
 pub(super) enum PageWord {
     /// A bit for each member that is lost.
     Lost,
-    /// Those for which the epoch failed that was the last in view `.0`.
+    /// A bit for each lost member because of which the last epoch of view `.0` failed.
     Verdict(usize),
-    /// The result of the epoch before that one.
+    /// The result of the epoch before the last epoch of view `.0`.
     Before(usize),
-    /// At how many epochs a member has arrived.
+    /// The number of epochs at which a member has arrived.
     Arrived(usize),
-    /// The value that it has contributed, to even and odd epochs.
+    /// The value that a member has contributed: one word for even epochs, and one for odd epochs.
     Value(usize, u64),
-    /// How many members may sleep.
+    /// The number of members that may sleep.
     Sleepers,
 }
 
@@ -50,13 +53,14 @@ pub(super) trait Page {
 
     fn long(&self, place: PageWord) -> &Self::Long;
 
-    /// Changes when members that may sleep have to look.
+    /// The word that changes when members that may sleep have to look at the memory.
     fn bell(&self) -> &Self::Word;
 
-    /// The fence of a member that arrives.
+    /// The fence of a member that changes the memory, for example by its arrival.
     fn light_fence();
 
-    /// The fence of one that may sleep. Returns false if it does not reach those that arrive.
+    /// The fence of a member that may sleep. Returns false if the fence has no effect on members
+    /// that arrive.
     fn heavy_fence() -> bool;
 
     /// Wakes all members that sleep at the bell.
@@ -70,15 +74,15 @@ pub(super) struct Seat {
     combine: Combine,
     /// A bit for each member that takes part.
     pub view: u64,
-    /// How many views there have been.
+    /// The number of views before the present one.
     views: usize,
     pub epoch: u64,
     pub has_arrived: bool,
     /// The members that have been seen to have arrived at this epoch.
     pub seen: u64,
-    /// Those of them that have left, and contribute no value.
+    /// The members in `seen` that have left, and contribute no value.
     left: u64,
-    /// What this member has contributed to this epoch.
+    /// The value that this member has contributed to this epoch.
     value: u64,
     /// The result of the last epoch that passed.
     last: u64,
@@ -90,12 +94,12 @@ pub(super) enum Outcome {
         epoch: u64,
         value: u64,
     },
-    /// With a bit for each lost member.
+    /// The epoch has failed. `lost` has a bit for each lost member.
     Failed {
         epoch: u64,
         lost: u64,
     },
-    /// The others take this member for lost.
+    /// The other members count this member as lost.
     Excluded,
 }
 
@@ -121,19 +125,19 @@ impl Seat {
         rouse(page);
     }
 
-    /// Arrives, and passes if all other members arrive while this one makes this number of short
-    /// pauses. Returns the result. After `None`, the member has arrived, and has to [`Seat::look`].
+    /// Arrives, and passes if all other members arrive during `pauses` short pauses. Returns the
+    /// result. After `None`, the member has arrived, and has to call [`Seat::look`].
     #[inline]
     pub fn arrive_and_pass<P: Page>(&mut self, page: &P, value: u64, pauses: u32) -> Option<u64> {
         self.put(page, value);
-        // This delays the first look by little: the number of sleeping members is in this member's
-        // cache, and the other members' counters are on their way.
+        // This delays the first look only a little: the number of sleeping members is in this
+        // member's cache, and the other members' counters are already being fetched.
         rouse(page);
         self.pass_soon(page, pauses)
     }
 
-    /// Does the same as [`Seat::look`] if no epoch of this view has failed, in a fraction of the
-    /// time.
+    /// Does the same as [`Seat::look`], in a fraction of the time, if no epoch of this view has
+    /// failed.
     #[inline]
     fn pass_soon(&mut self, page: &impl Page, mut pauses: u32) -> Option<u64> {
         let lost = page.long(PageWord::Lost).load(Ordering::Acquire);
@@ -147,7 +151,8 @@ impl Seat {
                 value = self.combine.of(value, place.load(Ordering::Acquire));
             } else if count & LEFT == 0 {
                 pauses = pauses.checked_sub(1)?;
-                // Without it, processors read the counter ahead, and begin again when it changes.
+                // Without this pause, processors read the counter speculatively, and have to repeat
+                // the reads when it changes.
                 std::hint::spin_loop();
                 continue;
             }
@@ -167,8 +172,8 @@ impl Seat {
         self.has_arrived = true;
         self.value = value;
         self.seen = 1 << self.me;
-        // A member that finds it in the place of an older value also finds the verdict that allowed
-        // it.
+        // If another member finds this value in place of an older value, it also finds the verdict
+        // that let this member go on.
         let place = page.long(PageWord::Value(self.me, self.epoch % 2));
         place.store(value, Ordering::Release);
         let counter = page.long(PageWord::Arrived(self.me));
@@ -181,10 +186,12 @@ impl Seat {
         rouse(page);
     }
 
-    /// How the epoch ended that this member has arrived at, if it has.
+    /// The outcome of the epoch at which this member has arrived. `None` while the epoch has no
+    /// outcome.
     #[inline]
     pub fn look(&mut self, page: &impl Page) -> Option<Outcome> {
-        // Before the counters: those of lost members no longer change.
+        // Read this before the counters. The counters of members that are lost by then do not
+        // change later.
         let lost = page.long(PageWord::Lost).load(Ordering::Acquire);
         if lost & 1 << self.me != 0 {
             return Some(Outcome::Excluded);
@@ -228,7 +235,8 @@ impl Seat {
     }
 
     fn pass(&mut self, page: &impl Page) -> Outcome {
-        // Not from the page: the others have just fetched that line.
+        // Do not read the own value from the page, because other members have just fetched that
+        // cache line.
         let mut value = self.value;
         let mut others = self.view & !self.left & !(1 << self.me);
         while others != 0 {
@@ -237,7 +245,8 @@ impl Seat {
             let place = page.long(PageWord::Value(member, self.epoch % 2));
             value = self.combine.of(value, place.load(Ordering::Acquire));
         }
-        // Others can be two epochs ahead only if the next one has failed for them.
+        // Other members can be two epochs ahead only if the next epoch has failed for them. They
+        // may then have overwritten the values, so use the stored result.
         if page
             .long(PageWord::Verdict(self.views))
             .load(Ordering::Acquire)
@@ -266,7 +275,7 @@ impl Seat {
         if missing == 0 {
             return None;
         }
-        // All members that write it write the same value.
+        // All members that write this word write the same value.
         let before = page.long(PageWord::Before(self.views));
         before.store(self.last, Ordering::Release);
         let lost = match page.long(PageWord::Verdict(self.views)).claim(missing) {
@@ -279,7 +288,7 @@ impl Seat {
         Some(Outcome::Failed { epoch, lost })
     }
 
-    /// Goes on to the next epoch, and gives the one before.
+    /// Goes on to the next epoch. Returns the previous epoch.
     fn next(&mut self) -> u64 {
         self.epoch += 1;
         self.has_arrived = false;
@@ -288,16 +297,16 @@ impl Seat {
     }
 }
 
-/// Says that a member is lost.
+/// Records that a member is lost, and wakes the members that sleep.
 pub(super) fn lose<P: Page>(page: &P, member: usize) {
     page.long(PageWord::Lost).or(1 << member, Ordering::SeqCst);
     ring(page);
 }
 
-/// After a change: wakes members that may have fallen asleep before they saw it. With the fence
-/// here and the one in [`announce`], either they see the change or this member sees that they may
-/// sleep. A full fence here would wait until the change is out, which takes as long as the barrier
-/// itself.
+/// Call this after a change of the memory. Wakes members that may have fallen asleep before they
+/// saw the change. The fence here and the fence in [`announce`] guarantee that either those members
+/// see the change, or this member sees that they may sleep. A full fence here would wait until the
+/// change is visible to all processors, which takes as long as the whole barrier.
 #[inline]
 fn rouse<P: Page>(page: &P) {
     P::light_fence();
@@ -311,9 +320,10 @@ fn ring(page: &impl Page) {
     page.wake();
 }
 
-/// Announces that this member may sleep: a member that changes something from now on rings the
-/// bell. Returns the bell's value, with which this member sleeps if nothing has changed after that,
-/// and whether the others are certain to ring.
+/// Announces that this member may sleep. From now on, a member that changes the memory rings the
+/// bell. Returns the bell's value, and whether the other members are certain to ring. The member
+/// must then look at the memory again. If there is no outcome, it sleeps as long as the bell has
+/// this value.
 pub(super) fn announce<P: Page>(page: &P) -> (u32, bool) {
     let bell = page.bell().load(Ordering::SeqCst);
     page.long(PageWord::Sleepers).add(1, Ordering::SeqCst);
@@ -325,7 +335,7 @@ pub(super) fn awake(page: &impl Page) {
         .add(u64::MAX, Ordering::SeqCst);
 }
 
-/// `Atomic` for a type of std's, or of the model checker's.
+/// Implements `Atomic` for an atomic type of the standard library or of the model checker.
 macro_rules! atomic {
     ($atomic:ty, $value:ty) => {
         impl Atomic<$value> for $atomic {
@@ -448,8 +458,8 @@ mod tests {
         model.check(run);
     }
 
-    /// Every order of the accesses of two members in two epochs: no member sleeps forever, and both
-    /// get both numbers.
+    /// Tries every order of the accesses of two members in two epochs. No member sleeps forever,
+    /// and both members get both numbers.
     #[test]
     fn two_members_pass_in_every_order() {
         check(3, || {
@@ -471,8 +481,9 @@ mod tests {
         });
     }
 
-    /// One of three dies at its second epoch while the others wait. They notice in any order, and
-    /// one of them goes on to the epoch after the next before the other has looked.
+    /// One of three members dies at its second epoch while the other two wait. These notice the
+    /// death in any order, and one of them goes on to the epoch after the next before the other has
+    /// looked.
     #[test]
     fn survivors_agree_in_every_order() {
         check(2, || {

@@ -1,5 +1,6 @@
-//! Messages of any length to one member and from it, in order and without loss, over links that
-//! lose packets: parts with numbers, which are sent again until they are acknowledged.
+//! Messages to and from one member over links that lose packets. Messages arrive in order and
+//! without loss, because they are sent in numbered parts, which are sent again until they are
+//! acknowledged.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,13 +8,14 @@ use std::time::Duration;
 use super::Resending;
 use crate::packet::Body;
 
-/// Bytes of a part. With all headers it fits into the smallest packets of IPv6.
+/// The number of bytes in a part. With all headers, a part fits into the smallest maximum packet
+/// size of IPv6.
 const PART: usize = 1024;
 
-/// Parts on their way.
+/// The maximum number of parts that have been sent and are not acknowledged.
 const WINDOW: usize = 32;
 
-/// No message is longer.
+/// The maximum length of a message.
 const MESSAGE_MAX: usize = 4 << 20;
 
 #[derive(Debug, Default)]
@@ -21,12 +23,13 @@ pub(super) struct Channel {
     /// Parts that are not acknowledged, from number `first` on, and whether each ends a message.
     parts: VecDeque<(Vec<u8>, bool)>,
     first: u32,
-    /// As many of them have been sent.
+    /// The number of parts in `parts` that have been sent.
     sent: usize,
     pause: Duration,
-    /// When to send again.
+    /// The time at which the parts are sent again.
     pub timer: Option<Duration>,
-    /// Parts that have come, and those of the present message.
+    /// The number of parts that have come (`received`), and the bytes of the message that is being
+    /// received (`message`).
     received: u32,
     message: Vec<u8>,
 }
@@ -39,7 +42,7 @@ impl Channel {
         self.parts.extend(parts);
     }
 
-    /// Sends what has not been sent, as far as the window allows.
+    /// Sends the parts that have not been sent, as far as the window permits.
     pub fn flush(&mut self, now: Duration, resending: Resending, mut send: impl FnMut(Body)) {
         let parts = self.parts.iter().enumerate().take(WINDOW).skip(self.sent);
         for (at, (bytes, is_last)) in parts {
@@ -61,14 +64,14 @@ impl Channel {
         }
     }
 
-    /// The timer has expired: all is sent again.
+    /// Handles the timer: all parts that are not acknowledged are sent again.
     pub fn expired(&mut self, resending: Resending) {
         self.sent = 0;
         self.timer = None;
         self.pause = (2 * self.pause).min(resending.most);
     }
 
-    /// The other one has received this number of parts.
+    /// Records that the other end has received this number of parts.
     pub fn acknowledged(&mut self, received: u32) {
         let count = received.wrapping_sub(self.first) as usize;
         if count == 0 || count > self.sent {
@@ -85,7 +88,7 @@ impl Channel {
         self.received
     }
 
-    /// Gives the message that the part ends.
+    /// Handles a part. Returns the message if the part is its last part.
     pub fn receive(&mut self, number: u32, is_last: bool, bytes: &[u8]) -> Option<Vec<u8>> {
         if number != self.received || self.message.len() + bytes.len() > MESSAGE_MAX {
             return None;

@@ -1,17 +1,19 @@
-//! A star over datagrams, which may be lost, come twice, late or in another order.
+//! A star over datagrams. Datagrams may be lost, duplicated, delayed or reordered.
 //!
-//! Arrivals and releases are single datagrams. A member sends its arrival again until it is
-//! released, and the root answers an arrival at the epoch that it has passed last with that
-//! release. Messages for a change of the view go through a [`Channel`] to each member.
+//! Arrivals and releases are single datagrams. A member sends its arrival again until it gets the
+//! release. If the root gets an arrival at the epoch that it has passed last, it answers with the
+//! release of this epoch. Messages for a change of the view go through a [`Channel`] to each
+//! member.
 //!
 //! A release is for all members, so the owner can multicast it. A member that multicast does not
-//! reach gets releases only as answers to repeated arrivals, and says so with its next arrival.
-//! After a few of these, releases are sent to each member separately.
+//! reach gets releases only as answers to repeated arrivals, and reports that with its next
+//! arrival. After a few such reports, releases are sent to each member separately.
 //!
 //! Each packet ends with a code that only holders of the group's secret can make. A packet without
-//! it changes nothing and is not answered. Others are answered with at most one packet of at most
-//! 76 bytes, besides the messages that each member sends once in a change of the view. A packet for
-//! all members is never answered by those that it does not concern: there may be many.
+//! a valid code changes nothing and is not answered. Other packets are answered with at most one
+//! packet of at most 76 bytes, in addition to the messages that each member sends once in a change
+//! of the view. Processes that a packet for all members does not concern never answer it, because
+//! there may be many of them.
 
 mod channel;
 
@@ -29,42 +31,45 @@ use crate::{
 };
 use channel::Channel;
 
-/// Bytes of the code at a packet's end.
+/// The length of the code at a packet's end, in bytes.
 const CODE: usize = 16;
 
-/// The least time before a packet is sent again.
+/// The minimum time before a packet is sent again.
 const PAUSE_MIN: Duration = Duration::from_micros(1);
 
-/// The round of an arrival whose sender got the release before it alone, not with all others.
+/// The round of an arrival whose sender got the previous release in a separate packet, and not by a
+/// packet for all members.
 const ARRIVAL_ALONE: u16 = 2;
 
-/// After this number of successive releases that a member got alone, the root assumes that
-/// multicast does not reach it.
+/// After this number of successive releases that a member got separately, the root assumes that
+/// multicast does not reach the member.
 const ALONE_MAX: u32 = 8;
 
-/// How long the root then sends to each member separately before it tries multicast again. A
-/// network may need some time to learn where the members are.
+/// The time for which the root then sends to each member separately before it tries multicast
+/// again. A network may need some time to learn the places of the members.
 const MULTICAST_PAUSE: Duration = Duration::from_secs(10);
 
-/// An arrival is sent again sooner than after [`Resending::first`] if releases come much sooner:
-/// after this multiple of the mean time from an arrival to its release, but not before
-/// [`Resending::least`]. As in TCP, arrivals that were sent again do not count for the mean, and
-/// after each of them the next one waits twice as long.
+/// If releases come much sooner than after [`Resending::first`], an arrival is sent again sooner,
+/// too: after this multiple of the mean time from an arrival to its release, but not before
+/// [`Resending::least`]. As in TCP, arrivals that were sent again do not count for the mean. After
+/// each such arrival, the next arrival waits twice as long.
 const AGAIN_TIMES: u32 = 4;
 
-/// The weight of the last release in that mean.
+/// The weight of the last release in the mean is 1/`MEAN_SHARE`.
 const MEAN_SHARE: u32 = 8;
 
-/// When packets are sent again.
+/// The times after which packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resending {
-    /// The time before a packet is sent again. It should be longer than a packet and its answer
-    /// take. For arrivals it is shorter if releases have come much sooner. A time below a
-    /// microsecond counts as a microsecond.
+    /// The time before a packet is sent again for the first time. It should be longer than the
+    /// round-trip time of a packet and its answer. For arrivals, the time is shorter if releases
+    /// have come much sooner. A time below a microsecond counts as a microsecond.
     pub first: Duration,
-    /// Arrivals are not sent again sooner than that. It counts as `first` if it is longer.
+    /// The minimum time before an arrival is sent again. If it is longer than `first`, it counts as
+    /// `first`.
     pub least: Duration,
-    /// Then after twice as long each time, up to this. It counts as `first` if it is shorter.
+    /// The maximum time before a packet is sent again. The time doubles with each repetition, up to
+    /// this maximum. If it is shorter than `first`, it counts as `first`.
     pub most: Duration,
 }
 
@@ -87,7 +92,8 @@ pub struct Udp {
     resending: Resending,
     channels: BTreeMap<Id, Channel>,
     timers: BTreeSet<(Duration, Id)>,
-    /// The arrival that has not been answered, when it is sent again, and how long after that.
+    /// The arrival that has not been answered, the time of the arrival, the time at which it is
+    /// sent again, and the pause before that.
     arrival: Option<(ViewId, u64)>,
     arrived_at: Duration,
     arrival_at: Duration,
@@ -97,19 +103,20 @@ pub struct Udp {
     released_after: Option<Duration>,
     /// The number of successive arrivals, up to the last one, that were sent again.
     repeated: u32,
-    /// When to ask the members for which this one waits if that is in vain.
+    /// The time at which this member asks the members for which it waits whether they still take
+    /// part.
     probe_at: Option<Duration>,
-    /// Whether this member got the last release alone.
+    /// Whether this member got the last release in a separate packet.
     is_alone: bool,
-    /// The last epoch at which each member has arrived, and the number of successive releases, up
-    /// to the one before it, that the member got alone.
+    /// For each member, the last epoch at which it has arrived, and the number of successive
+    /// releases before this arrival that the member got separately.
     alone: BTreeMap<Id, (u64, u32)>,
-    /// Until then, each member gets a release of its own.
+    /// Until this time, each member gets a separate release.
     one_by_one_until: Duration,
     out: std::collections::VecDeque<(Recipient, Body)>,
 }
 
-/// Keeps the secret out of what is printed.
+/// The group's secret. `Debug` does not show it.
 struct Key([u8; 32]);
 
 impl std::fmt::Debug for Key {
@@ -140,9 +147,9 @@ impl Key {
 }
 
 impl Udp {
-    /// A member of a new group. The secret is one that only processes of the job know. A group that
-    /// comes after another with the same secret has another name: an attacker could repeat packets
-    /// of the old one.
+    /// A member of a new group. Only processes of the job may know the secret. Each group with the
+    /// same secret must have a different name, because an attacker could repeat packets of an
+    /// earlier group.
     ///
     /// # Errors
     /// As for [`Member::new`].
@@ -158,7 +165,7 @@ impl Udp {
         Ok(Udp::with(member, group, secret, resending))
     }
 
-    /// A member that joins a group, as with [`Member::join`].
+    /// A member that joins a group; see [`Member::join`].
     ///
     /// # Errors
     /// As for [`Member::join`].
@@ -204,7 +211,7 @@ impl Udp {
         }
     }
 
-    /// Sorts what the member has to say, and sets the timers.
+    /// Takes the member's packets, puts each into the right queue, and sets the timers.
     fn after(&mut self, now: Duration) {
         while let Some((to, mut body)) = self.member.poll_body() {
             self.mark(&mut body);
@@ -213,7 +220,8 @@ impl Udp {
                     self.release(now, view, body);
                 }
                 (_, Body::Signal { .. }) => self.out.push_back((to, body)),
-                // It sends again what this answers.
+                // The receiver repeats the packet that this packet answers, so a single packet is
+                // enough.
                 (Recipient::Member(other), Body::Excluded) if self.member.is_gone(*other) => {
                     self.out.push_back((to, body));
                 }
@@ -238,13 +246,15 @@ impl Udp {
             self.arrival_pause = self.first_pause();
             self.arrival_at = now + self.arrival_pause;
         }
-        // The root answers an arrival that is sent again.
+        // A member with an unanswered arrival need not ask, because the root answers the repeated
+        // arrival.
         let waits = self.arrival.is_none() && self.member.is_waiting();
         let next = self.probe_at.unwrap_or(now + self.resending.most);
         self.probe_at = waits.then_some(next);
     }
 
-    /// A release has come this long after the arrival, which was sent again or not.
+    /// Records the time from an arrival to its release. `is_repeated` says whether the arrival was
+    /// sent again.
     fn released(&mut self, took: Duration, is_repeated: bool) {
         if is_repeated {
             self.repeated = self.repeated.saturating_add(1);
@@ -255,7 +265,7 @@ impl Udp {
         self.released_after = Some((mean * (MEAN_SHARE - 1) + took) / MEAN_SHARE);
     }
 
-    /// How long after an arrival it is sent again.
+    /// The pause before an arrival is sent again for the first time.
     fn first_pause(&self) -> Duration {
         let first = self.resending.first;
         let Some(mean) = self.released_after else {
@@ -265,10 +275,10 @@ impl Udp {
         pause.saturating_mul(1 << self.repeated.min(16)).min(first)
     }
 
-    /// A member has arrived, and says whether it got the last release alone.
+    /// Handles a member's arrival, with its report whether it got the last release separately.
     fn arrived(&mut self, now: Duration, from: Id, epoch: u64, is_alone: bool) {
         let (last, count) = self.alone.entry(from).or_default();
-        // An arrival that comes again says nothing new.
+        // A repeated arrival contains nothing new.
         if epoch <= *last {
             return;
         }
@@ -290,7 +300,7 @@ impl Udp {
         }
     }
 
-    /// Sends a release to all: as one packet, or to each separately.
+    /// Sends a release to all members: as one packet, or to each member separately.
     fn release(&mut self, now: Duration, view: &View, body: Body) {
         if self.alone.len() > view.len() {
             self.alone.retain(|id, _| view.contains(*id));
@@ -386,7 +396,7 @@ impl Barrier for Udp {
 
     fn abandon(&mut self, now: Duration) {
         self.member.abandon(now);
-        // Single packets: they are not sent again.
+        // These are single packets, which are not sent again.
         while let Some(said) = self.member.poll_body() {
             self.out.push_back(said);
         }
@@ -400,7 +410,8 @@ impl Barrier for Udp {
         if told != from {
             return Err(Refused::Sender { told, from });
         }
-        // One packet for all would get an answer from each.
+        // If processes that are not concerned answered, one packet for all members would cause many
+        // answers.
         let is_member = self.view().contains(from) && !self.member.is_gone(from);
         if is_for_all(packet) && (self.member.has_ended() || !is_member) {
             return Err(Refused::Stranger { member: from });
@@ -423,7 +434,7 @@ impl Barrier for Udp {
             false => self.member.on_body(from, body),
         };
         if is_verdict && self.member.has_ended() {
-            // The sender listens no more.
+            // The sender no longer accepts packets from this member.
             self.forget(from);
         }
         if let (Ok(()), Some((epoch, is_alone))) = (&taken, arrived) {

@@ -8,7 +8,7 @@ use gpiocdev::Request;
 
 use super::{Lines, LINES};
 
-/// Three lines as outputs with open drain, which can be read back.
+/// Three lines as open-drain outputs, whose levels can be read.
 pub struct Gpio {
     request: Request,
     lines: [u32; LINES],
@@ -16,8 +16,8 @@ pub struct Gpio {
 
 impl Gpio {
     /// # Errors
-    /// What the kernel says: there is no such chip or line, this user may not use it, or another
-    /// program does.
+    /// The kernel's error: there is no such chip or line, this user may not use it, or another
+    /// program uses it.
     pub fn open(chip: &str, lines: [u32; LINES]) -> io::Result<Gpio> {
         let mut request = Request::builder();
         request.on_chip(chip).with_consumer("mgn-barrier");
@@ -34,7 +34,7 @@ impl Gpio {
 
 impl Lines for Gpio {
     fn hold(&mut self, line: usize, is_held: bool) -> io::Result<()> {
-        // An open drain that is active lets its line go.
+        // An open-drain output that is active releases its line.
         let value = match is_held {
             true => Value::Inactive,
             false => Value::Active,

@@ -1,17 +1,20 @@
-//! A barrier over three wires, which a cluster can have beside its network.
+//! A barrier over three wires, which a cluster can have in addition to its network.
 //!
 //! Each member can hold each line low (open drain), and a line is high when no member holds it.
-//! Epoch e passes when line e mod 3 is high. At its arrival, a member first holds the next line, so
-//! that the next epoch cannot pass before it arrives there, and then releases this one.
+//! Epoch e passes when line e mod 3 is high. At its arrival, a member first holds the line of the
+//! next epoch, so that the next epoch cannot pass before the member arrives at it. Then the member
+//! releases the line of the present epoch.
 //!
-//! Why three: a member that has passed an epoch may hold the line of that epoch again only when all
-//! others have seen it high. With two lines it would have to do so at its next arrival, when a slow
-//! member may still be looking. With three it does so one arrival later. Then it has passed an
-//! epoch at which that slow member has arrived, too.
+//! The barrier needs three wires for this reason: a member that has passed an epoch may hold the
+//! line of this epoch again only when all other members have seen the line high. With two lines,
+//! the member would have to hold the line at its next arrival, when a slow member may still be
+//! looking at it. With three lines, it holds the line one arrival later. By then it has passed an
+//! epoch at which the slow member has arrived, too.
 //!
-//! The wires carry nothing else: no numbers, and no names of members that are missing. If a process
-//! ends, the kernel releases its GPIO lines, and the others pass without it and do not notice. The
-//! pins of a parallel port keep their levels if a process is killed, and the others wait.
+//! The wires carry no other data: no numbers, and no names of missing members. If a process ends,
+//! the kernel releases its GPIO lines. The other members then pass without it, and do not notice
+//! its end. The pins of a parallel port keep their levels if a process is killed, and the other
+//! members wait.
 
 mod gpio;
 mod port;
@@ -23,12 +26,12 @@ use std::time::{Duration, Instant};
 pub use gpio::Gpio;
 pub use port::Port;
 
-/// How many lines a barrier has.
+/// The number of lines of a barrier.
 pub const LINES: usize = 3;
 
 /// Lines that all members share.
 pub trait Lines: fmt::Debug + Send {
-    /// Holds a line low, or lets it go.
+    /// Holds a line low, or releases it.
     ///
     /// # Errors
     /// The device's error.
@@ -53,7 +56,8 @@ pub struct Wired<L: Lines> {
 }
 
 impl<L: Lines> Wired<L> {
-    /// Holds the lines of the first two epochs. No member may arrive before all have done this.
+    /// Makes a member, which holds the lines of the first two epochs. No member may arrive before
+    /// all members have done this.
     ///
     /// # Errors
     /// The device's error.
@@ -111,8 +115,8 @@ impl<L: Lines> Wired<L> {
         Ok(())
     }
 
-    /// Whether all have arrived at the epoch at which this member has arrived. Then the next epoch
-    /// begins.
+    /// Whether all members have arrived at the epoch at which this member has arrived. If so, the
+    /// next epoch begins.
     ///
     /// # Errors
     /// The device's error.
@@ -120,7 +124,7 @@ impl<L: Lines> Wired<L> {
         if !self.has_arrived || !self.lines.is_high(self.line(0))? {
             return Ok(false);
         }
-        // It may have been a spike.
+        // The level may have been a short spike, so check it again.
         self.settle();
         if !self.lines.is_high(self.line(0))? {
             return Ok(false);
@@ -130,7 +134,7 @@ impl<L: Lines> Wired<L> {
         Ok(true)
     }
 
-    /// Releases all lines permanently: the others pass without this member.
+    /// Releases all lines permanently. The other members then pass without this member.
     ///
     /// # Errors
     /// The device's error.
@@ -150,20 +154,20 @@ impl<L: Lines + ?Sized> Lines for Box<L> {
     }
 }
 
-/// A description of lines that names none.
+/// The error for a text that does not describe lines.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} names no lines: write gpiochip0:17,27,22 (a chip and three of its lines) or parport0"
 )]
 pub struct UnknownLines(String);
 
-/// Where the lines of a member are.
+/// The device that has the lines of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
     /// Lines of a GPIO chip, which are wired to the same lines of the other members.
     Gpio { chip: String, lines: [u32; LINES] },
-    /// Data pins 0 to 2 of a parallel port, each of which drives an open collector at a line, and
-    /// the pins nError, Select and PaperEnd, which read the lines.
+    /// A parallel port. Its data pins 0 to 2 each drive an open collector at a line, and its pins
+    /// nError, Select and PaperEnd read the lines.
     Port { path: String },
 }
 
@@ -198,7 +202,7 @@ impl std::str::FromStr for Device {
 
 impl Device {
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open(&self) -> io::Result<Box<dyn Lines>> {
         Ok(match self {
             Device::Gpio { chip, lines } => Box::new(Gpio::open(chip, *lines)?),
@@ -235,14 +239,15 @@ mod tests {
             assert!(wrong.parse::<Device>().is_err(), "{wrong}");
         }
         for device in [gpio, "parport0".parse().unwrap()] {
-            // This machine may have one; then it is not ours to try.
+            // This machine may have such a device. A test must not use it then.
             let is_there = std::path::Path::new("/dev/gpiochip0").exists()
                 || std::path::Path::new("/dev/parport0").exists();
             assert!(is_there || device.open().is_err());
         }
     }
 
-    /// Lines that the model checker's threads share: how many hold each.
+    /// Lines that the model checker's threads share: the number of members that hold each line, and
+    /// the lines that this member holds.
     #[derive(Clone, Debug)]
     struct Model(Arc<[AtomicUsize; LINES]>, [bool; LINES]);
 
@@ -262,7 +267,7 @@ mod tests {
         }
     }
 
-    /// In every order in which two members can use the lines.
+    /// Tries every order in which two members can use the lines.
     #[test]
     fn two_members_pass_in_every_order() {
         const EPOCHS: usize = 4;
@@ -285,7 +290,7 @@ mod tests {
                     assert!(arrived[1 - me].load(Ordering::SeqCst) > epoch, "early");
                 }
             };
-            // Both hold their lines before either arrives.
+            // Both members hold their lines before either member arrives.
             let (one, other) = (member(), member());
             let theirs = arrived.clone();
             let thread = loom::thread::spawn(move || run(1, other, theirs));

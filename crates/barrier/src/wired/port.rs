@@ -1,4 +1,4 @@
-//! Lines at a PC's parallel port.
+//! Lines at the parallel port of a PC.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::Lines;
 /// The status bits of nError, Select and PaperEnd, which are not inverted.
 const FIRST: usize = 3;
 
-/// A data pin that is set makes its open collector hold the line.
+/// Lines at a parallel port. A data pin that is set makes its open collector hold the line.
 #[derive(Debug)]
 pub struct Port {
     port: ParallelPort,
@@ -19,7 +19,7 @@ pub struct Port {
 
 impl Port {
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open(path: &str) -> io::Result<Port> {
         let port = ParallelPort::claim(Path::new(path))?;
         port.write_data(0)?;
@@ -42,7 +42,7 @@ impl Lines for Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // The pins would keep their level after the program.
+        // Without this, the pins would keep their levels after the program ends.
         let _ = self.port.write_data(0);
     }
 }

@@ -1,6 +1,6 @@
-//! Members in one process on a virtual clock: links with random delays, programs that arrive,
-//! leave and join, and deaths, also between two packets of one step. The barrier's guarantees are
-//! checked at each event.
+//! A simulation of members in one process on a virtual clock. Links have random delays. Programs
+//! arrive, leave and join. Members die, also between two packets of one step. The barrier's
+//! guarantees are checked at each event.
 
 #![allow(dead_code, reason = "each test program needs a part of it")]
 
@@ -11,7 +11,8 @@ use std::time::Duration;
 use mgn_barrier::{Barrier, Ended, Event, Id, Recipient, View};
 use mgn_fuzzing::Random;
 
-/// Makes the barriers of a member: of a new group with a view, or one that joins these contacts.
+/// Makes the barriers of a member: a member of a new group with this view, or a process that asks
+/// these contacts to let it join.
 pub type Make<'m> = &'m dyn Fn(Id, Start<'_>) -> Box<dyn Barrier>;
 
 pub enum Start<'v> {
@@ -25,28 +26,28 @@ pub struct Terms {
     pub seed: u64,
     pub members: u32,
     pub epochs: u64,
-    /// The longest that most packets take.
+    /// The maximum time that most packets take.
     pub delay: u64,
-    /// Of 1000 packets, those which take up to 20 times as long.
+    /// The number of packets in 1000 that take up to 20 times as long.
     pub slow: u32,
-    /// The longest that a program works between two barriers.
+    /// The maximum time that a program works between two barriers.
     pub work: u64,
-    /// Members that die, that leave, and that join: at most.
+    /// The maximum numbers of members that die, that leave, and that join.
     pub deaths: u32,
     pub leaves: u32,
     pub joins: u32,
-    /// Whether one member is told wrongly that another one is lost.
+    /// Whether one member is wrongly told that another member is lost.
     pub is_suspicious: bool,
-    /// Whether losses can be told before the packets that the lost member has sent.
+    /// Whether a loss can be reported before the packets that the lost member has sent arrive.
     pub tells_early: bool,
-    /// Of 1000 packets, those which are lost, and which come twice. With either, links keep no
-    /// order.
+    /// The numbers of packets in 1000 that are lost, and that arrive twice. If either number is not
+    /// 0, links do not keep the order.
     pub loss: u32,
     pub twice: u32,
     pub keeps_order: bool,
-    /// Of four members, those that packets for all do not reach.
+    /// The number of members in four that packets for all members do not reach.
     pub deaf: u32,
-    /// The longest from the last arrival, or the last death, to the outcome.
+    /// The maximum time from the last arrival, or the last death, to the outcome.
     pub bound: u64,
 }
 
@@ -59,27 +60,27 @@ pub enum Outcome {
 pub struct Node {
     pub barrier: Box<dyn Barrier>,
     pub is_alive: bool,
-    /// The first epoch, once it has joined.
+    /// The member's first epoch, after it has joined.
     pub first: Option<u64>,
     pub has_asked_to_leave: bool,
     pub ended: Option<Ended>,
-    /// The epoch that it has arrived at and knows no outcome of.
+    /// The epoch at which the member has arrived, and whose outcome it does not know.
     pub pending: Option<u64>,
     pub outcomes: BTreeMap<u64, Outcome>,
-    /// Dies after this number of further packets.
+    /// The number of further packets after which the member dies.
     doom: Option<u32>,
     timer: Option<u64>,
-    /// The members that it asks to let it join.
+    /// The members that this process asks to let it join.
     contacts: Vec<Id>,
-    /// Another member has been told that it is lost, although it lives.
+    /// Set if another member has been told that this member is lost, although it is alive.
     is_suspected: bool,
-    /// Closes its connections as soon as the others have what it had to say.
+    /// Set if the member closes its connections as soon as the others have all its packets.
     is_closing: bool,
     is_closed: bool,
 }
 
 impl Node {
-    /// Whether the others have to wait for it and agree with it.
+    /// Whether the others have to wait for this member and agree with it.
     fn counts(&self) -> bool {
         self.is_alive && self.ended.is_none() && !self.has_asked_to_leave && !self.is_suspected
     }
@@ -93,7 +94,7 @@ enum What {
     Timer(Id),
     Kill(Id),
     Join(Id),
-    /// The first is told that the second is lost.
+    /// The first member is told that the second member is lost.
     Suspect(Id, Id),
 }
 
@@ -106,9 +107,10 @@ pub struct World<'m> {
     queue: BinaryHeap<Reverse<(u64, u64, What)>>,
     pub nodes: BTreeMap<Id, Node>,
     last_due: BTreeMap<(Id, Id), u64>,
-    /// The members that have arrived at each epoch, when the last one did, and their bits.
+    /// For each epoch, the members that have arrived, the time of the last arrival, and the bits of
+    /// these members.
     arrivals: BTreeMap<u64, (BTreeSet<Id>, u64, u64)>,
-    /// When last a member died, left or joined.
+    /// The last time at which a member died, left or joined.
     disturbed: u64,
     leaves: u32,
     pub packets: u64,
@@ -150,7 +152,7 @@ impl<'m> World<'m> {
             world.at(work, What::Arrive(*id));
         }
         let length = terms.epochs * (terms.delay + terms.work / 2);
-        // In half of the runs all happens at about the same time.
+        // In half of the runs, all these events happen at about the same time.
         let (start, length) = match world.below(2) {
             0 => (0, length),
             _ => (world.below(length), 4 * terms.delay),
@@ -202,7 +204,7 @@ impl<'m> World<'m> {
 
     /// Runs to the end, and checks that no member is stuck.
     pub fn run(&mut self) {
-        // Timers go on without end.
+        // Timers never end, so stop at this time.
         let terms = self.terms;
         let end = (terms.epochs + 10) * (terms.work + terms.bound);
         while let Some(Reverse((time, _, what))) = self.queue.pop() {
@@ -355,7 +357,7 @@ impl<'m> World<'m> {
         arrivals.2 |= bit(id);
     }
 
-    /// Takes out what a member has to say.
+    /// Takes the packets and events of a member.
     fn drain(&mut self, id: Id) {
         loop {
             let node = self.nodes.get_mut(&id).unwrap();
@@ -368,7 +370,7 @@ impl<'m> World<'m> {
                     let members = view.members().iter().copied();
                     members.filter(|to| *to != id).collect()
                 }
-                // On links that keep no order it is a multicast, which also reaches those that were
+                // On links that keep no order, this is a multicast, which also reaches former
                 // members.
                 Recipient::All(view) => {
                     let is_multicast = !self.terms.keeps_order;
@@ -422,7 +424,7 @@ impl<'m> World<'m> {
             .get(&to)
             .is_none_or(|n| !n.is_alive || n.is_closed)
         {
-            // There is no connection any more.
+            // The connection no longer exists.
             let due = self.now + 1 + self.below(self.terms.delay);
             self.at(due, What::Lost(from, to));
             return;
@@ -445,7 +447,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// A program that closes its barrier says so, and ends.
+    /// A program closes its barrier, notifies the others, and ends.
     fn abandon(&mut self, id: Id) {
         let clock = self.clock();
         let node = self.nodes.get_mut(&id);
@@ -463,7 +465,7 @@ impl<'m> World<'m> {
         self.disconnect(id);
     }
 
-    /// The others are notified.
+    /// Closes the connections of a member. The others are notified.
     fn disconnect(&mut self, id: Id) {
         self.disturbed = self.now;
         self.nodes.get_mut(&id).unwrap().is_closed = true;
@@ -538,7 +540,7 @@ impl<'m> World<'m> {
         let node = self.nodes.get_mut(&id).unwrap();
         assert_eq!(node.pending.take(), Some(epoch), "{id}: {:?}", self.terms);
         assert!(node.outcomes.insert(epoch, outcome).is_none());
-        // A virtual clock can look at each outcome: none comes late.
+        // No outcome may be late. A virtual clock makes it possible to check each outcome.
         let since = self.arrivals[&epoch].1.max(self.disturbed);
         assert!(self.now - since <= self.terms.bound, "{id} {epoch} is late");
         if epoch + 1 < self.terms.epochs {
@@ -547,7 +549,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// No member passes early.
+    /// Checks that no member passes early.
     fn check_pass(&self, id: Id, epoch: u64, value: u64) {
         let (arrived, _, bits) = &self.arrivals[&epoch];
         assert!(value & !bits == 0, "an unknown member in {value:x}");
@@ -562,7 +564,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// No member waits longer than the bound once all have arrived.
+    /// Checks that no member waits longer than the bound after all members have arrived.
     fn check_bound(&self) {
         if self.count % 64 != 0 {
             return;
@@ -579,10 +581,10 @@ impl<'m> World<'m> {
         assert!(!is_late, "epoch {epoch} has no outcome: {:?}", self.terms);
     }
 
-    /// All members that were neither killed nor suspected agree about each epoch.
+    /// Checks that all members that were neither killed nor suspected agree about each epoch.
     fn check_uniform(&self) {
-        // A suspected member that could not be informed goes on with those that have joined through
-        // it.
+        // A suspected member that could not be informed goes on with the members that have joined
+        // through it.
         let is_split = |n: &Node| n.is_alive && n.is_suspected && n.ended != Some(Ended::Excluded);
         if self.nodes.values().any(is_split) {
             return;

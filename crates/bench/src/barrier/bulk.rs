@@ -12,21 +12,22 @@ use socket2::SockRef;
 use super::Running;
 use crate::child::{self, PART};
 
-/// The time after which the queues of the link are full.
+/// The sending time after which the queues of the link are assumed to be full.
 const FILLING: Duration = Duration::from_millis(500);
 
 /// A congestion control that fills queues, and that every kernel has.
 const CONTROL: &str = "reno";
 
-/// One of two processes that send each other as much as the link between them carries.
+/// One of two processes that send each other as much data as the link between them can carry.
 #[derive(Debug, clap::Args)]
 pub struct Bulk {
-    /// Where it listens, with port 0; or the address of the other one.
+    /// The address to listen at, with port 0; or the address of the other process.
     address: SocketAddr,
 }
 
 impl Bulk {
-    /// Prints its address if it listens. The other one prints a line when it has sent for a while.
+    /// Runs until the other end closes the connection. A process that listens prints its address.
+    /// The other process prints a line after it has sent for `FILLING`.
     pub fn run(&self) -> Result<()> {
         let is_listening = self.address.port() == 0;
         let stream = if is_listening {
@@ -47,7 +48,7 @@ impl Bulk {
         });
         let (mut outgoing, bytes, begun) = (stream, vec![0; 1 << 18], Instant::now());
         let mut is_told = is_listening;
-        // The other end closes when it is ended.
+        // Writes fail after the other process has been ended.
         while outgoing.write_all(&bytes).is_ok() {
             if !is_told && begun.elapsed() > FILLING {
                 is_told = true;
@@ -59,15 +60,16 @@ impl Bulk {
     }
 }
 
-/// A transfer in either direction. It ends when this is dropped.
+/// Bulk transfers in both directions. They end when this is dropped.
 #[derive(Debug)]
 pub struct Load {
     _ends: [Running; 2],
 }
 
 impl Load {
-    /// Starts the transfers between two places, of which the second has this address. Each prefix
-    /// is the command that starts another one there. Returns when the link is full.
+    /// Starts the transfers between two places. `second` is the address of the second place. Each
+    /// prefix is a command that starts a process at one of the places. Returns when the link is
+    /// full.
     pub fn start(prefixes: [Vec<String>; 2], second: std::net::IpAddr) -> Result<Load> {
         let [at_first, at_second] = prefixes;
         let (second, mut lines) = end(at_second, SocketAddr::new(second, 0))?;
@@ -87,7 +89,7 @@ fn line(lines: &mut impl BufRead) -> Result<String> {
     Ok(line.trim().to_string())
 }
 
-/// Starts one of the processes, and reads what it prints.
+/// Starts one of the processes. Returns the process and its standard output.
 fn end(prefix: Vec<String>, address: SocketAddr) -> Result<(Running, impl BufRead)> {
     let mut words = prefix;
     words.push(std::env::current_exe()?.to_string_lossy().into_owned());

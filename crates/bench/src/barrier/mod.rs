@@ -22,26 +22,28 @@ pub use bulk::{Bulk, Load};
 use page::Page;
 use raw::{counter, flags, Datagrams};
 
-/// The raw barrier of two processes: each sets a flag and waits for the other's.
+/// The raw barrier of two processes: each sets a flag and waits for the flag of the other process.
 pub const FLAGS: &str = "flags";
-/// The raw barrier of several processes: each counts up, and yields until the last one has.
+/// The raw barrier of several processes: each increments a counter, and yields until the last
+/// process has done so.
 pub const COUNTER: &str = "counter";
-/// The raw barriers by datagrams: each sends one to the first process, which sends one to each. A
-/// process sleeps until its datagram comes, or looks for it again and again.
+/// The raw barriers by datagrams: each process sends one to the first process, which then sends one
+/// to each of the others. With `DATAGRAMS`, a process sleeps until its datagram comes; with
+/// `POLLED_DATAGRAMS`, it polls its socket.
 pub const DATAGRAMS: &str = "datagrams";
 pub const POLLED_DATAGRAMS: &str = "polled-datagrams";
 
-/// The number of batches in the time of a measurement, at least half of which are measured unless a
-/// barrier takes longer. Batches are short, so that other processes meanwhile interrupt few of
-/// them.
+/// The intended duration of a batch is the measuring time divided by this number. A batch takes at
+/// most about twice that, so at least half of this number of batches is measured, unless a single
+/// barrier takes longer. Batches are short, so that other processes interrupt few of them.
 const BATCHES: f64 = 2000.0;
 
-/// A batch is long enough if it takes its time so often in succession. A single one may have been
-/// interrupted.
+/// The number of consecutive batches that must reach the intended duration before the length of
+/// batches is final. A single batch may be long because it was interrupted.
 const TRIES: u32 = 3;
 
-/// How long a process waits for the others in one barrier. Processes that wait in a raw barrier are
-/// ended together with the run.
+/// How long a process waits for the others in one barrier. This limit does not apply to raw
+/// barriers by memory: processes that wait there are ended together with the run.
 const PASS_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The limit of a run in addition to the time for which it measures: many processes on few
@@ -55,18 +57,18 @@ pub struct Member {
     kind: String,
     job: String,
     rank: usize,
-    /// The address of each rank. Ranks with the same one are on one host.
+    /// The address of each rank. Ranks with the same address are on one host.
     #[arg(long, value_delimiter = ',', required = true)]
     hosts: Vec<IpAddr>,
-    /// The process that has the [`Page`], and its descriptor there.
+    /// The process that owns the [`Page`], and the page's descriptor in that process.
     owner: u32,
     page: u32,
     seconds: f64,
     /// Measure single barriers, not batches of them.
     #[arg(long)]
     each: bool,
-    /// Measure batches of this raw barrier in turn with the others, and print by how much longer
-    /// those take.
+    /// Measure this raw barrier in turn with the other one, in batches of the same length, and
+    /// print the ratios of their times.
     #[arg(long, conflicts_with = "each")]
     beside: Option<String>,
 }
@@ -75,14 +77,15 @@ pub struct Member {
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     pub kind: &'a str,
-    /// The address of each rank. Ranks with the same one are on one host.
+    /// The address of each rank. Ranks with the same address are on one host.
     pub hosts: Vec<IpAddr>,
-    /// The command that starts each rank, in front of its own; none if there are fewer of these.
+    /// For each rank, the command that is put in front of its own command. Ranks beyond the end of
+    /// this list have none.
     pub prefixes: Vec<Vec<String>>,
     pub environment: Vec<(&'static str, String)>,
-    /// For how long barriers are measured.
+    /// The seconds for which barriers are measured.
     pub seconds: f64,
-    /// Whether single barriers are measured, and not batches of them.
+    /// Whether single barriers are measured instead of batches.
     pub each: bool,
     /// [`FLAGS`] or [`COUNTER`], to be measured in turn with a kind of [`JobBarrier`].
     pub beside: Option<&'static str>,
@@ -90,7 +93,8 @@ pub struct Group<'a> {
 
 impl Group<'_> {
     /// Starts the processes. Returns the seconds of a barrier in each batch, as the first process
-    /// has measured them; if another barrier is measured beside it, as a multiple of that one's.
+    /// has measured them. If `beside` names another barrier, the values are ratios to the time of
+    /// that barrier.
     pub fn run(&self) -> Result<Vec<f64>> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -113,7 +117,7 @@ impl Group<'_> {
             Ok(command)
         };
         let start = |rank| Ok(Running(child::start(command(rank)?.stdout(Stdio::null()))?));
-        // When the first one has its values, the others have no more to do.
+        // The other processes are ended when the first one has its values.
         let _others: Vec<Running> = (1..self.hosts.len()).map(start).collect::<Result<_>>()?;
         let limit = RUN_TIMEOUT + Duration::from_secs_f64(self.seconds);
         let first = child::output(&mut command(0)?, limit)?.success("a process of a barrier")?;
@@ -121,7 +125,7 @@ impl Group<'_> {
     }
 }
 
-/// A process that is ended with its owner.
+/// A process that is ended when this is dropped.
 #[derive(Debug)]
 struct Running(Child);
 
@@ -132,7 +136,8 @@ impl Drop for Running {
     }
 }
 
-/// Parses the output of a run: the seconds of a barrier in each batch.
+/// Parses the output of a run: the seconds of a barrier in each batch, or the ratios of two
+/// barriers.
 pub fn batches(text: &str) -> Result<Vec<f64>> {
     let numbers = text.split_whitespace().map(str::parse);
     let numbers: Vec<f64> = numbers
@@ -144,7 +149,7 @@ pub fn batches(text: &str) -> Result<Vec<f64>> {
     Ok(numbers)
 }
 
-/// The median of batches in microseconds, and the percentiles of [`Percentiles`].
+/// The median of the batches in microseconds, and the percentiles of [`Percentiles`].
 ///
 /// [`Percentiles`]: crate::record::Percentiles
 pub fn microseconds(batches: &[f64]) -> (f64, [Option<f64>; 5]) {
@@ -202,7 +207,8 @@ impl Member {
             Some(COUNTER) => self.measure(page, in_turn(pass, self.counter(page)))?,
             Some(other) => bail!("{other} is not measured beside another barrier"),
         };
-        // Members that have not passed the last epoch learn that it has passed.
+        // Dropping the barrier tells members that are still waiting in the last epoch that it has
+        // passed.
         drop(barrier);
         job.leave();
         Ok(found)
@@ -224,9 +230,10 @@ impl Member {
         }
     }
 
-    /// Passes barriers in batches until the first process has enough of them. It says in the page
-    /// how long the next batch is, before the barrier in front of that batch. `batch` passes those
-    /// with the given numbers, and returns what is measured of them.
+    /// Passes barriers in batches until the first process has measured for long enough. Before each
+    /// batch, the first process writes the length of the batch into the page, and all processes
+    /// pass one barrier. `batch` passes the barriers with the given numbers, and returns the
+    /// measured value.
     fn measure(
         &self,
         page: &Page,
@@ -271,7 +278,7 @@ impl Member {
     }
 }
 
-/// Passes barriers with the given numbers, and returns the seconds that one takes.
+/// Passes barriers with the given numbers, and returns the seconds per barrier.
 fn timed(epochs: RangeInclusive<u64>, mut pass: impl FnMut(u64) -> Result<()>) -> Result<f64> {
     let length = epochs.end() - epochs.start() + 1;
     let start = Instant::now();
@@ -281,8 +288,8 @@ fn timed(epochs: RangeInclusive<u64>, mut pass: impl FnMut(u64) -> Result<()>) -
     Ok(start.elapsed().as_secs_f64() / length as f64)
 }
 
-/// Passes each batch with both barriers, each of them first in turn. Returns how much longer one of
-/// `pass` takes than one of `other`.
+/// Passes each batch with both barriers; which of them is first alternates. Returns the time of
+/// `pass` divided by the time of `other`.
 fn in_turn(
     mut pass: impl FnMut(u64) -> Result<()>,
     mut other: impl FnMut(u64) -> Result<()>,
@@ -342,7 +349,7 @@ mod tests {
         assert_eq!(passed, [1, 2, 3, 4, 5]);
     }
 
-    /// The batches of all members have the same lengths, so all end together.
+    /// The batches of all members have the same lengths, so all members end together.
     #[test]
     fn members_pass_the_same_barriers() {
         let page = Page::create().unwrap();

@@ -1,5 +1,5 @@
-//! A page of memory that the processes of a barrier share. The first of them says in it how long
-//! the next batch is, and the raw barriers are in it.
+//! A page of memory that the processes of a barrier share. It contains the length of the next
+//! batch, which the first process writes, and the raw barriers.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicU64;
 use anyhow::{Context, Result};
 use mgn_sys::{memory, Mapping, Protection};
 
-/// Words that different processes write are this far apart, so that no two share a cache line.
+/// The distance between words that different processes write, so that no two words share a cache
+/// line.
 const LINE: usize = 128;
 
 const NEXT: usize = 0;
 const ARRIVED: usize = LINE;
 const PASSED: usize = 2 * LINE;
-/// Two of them.
+/// The two flags of the barrier `flags`, [`LINE`] bytes apart.
 const FLAGS: usize = 3 * LINE;
 /// The ports of all processes. Each is written once, before anything is measured.
 const PORTS: usize = 2048;
@@ -46,7 +47,7 @@ impl Page {
         self.fd.as_raw_fd() as u32
     }
 
-    /// The number of barriers in the next batch. 0 is the end.
+    /// The number of barriers in the next batch. 0 ends the measurement.
     pub fn next(&self) -> &AtomicU64 {
         self.map.long(NEXT)
     }

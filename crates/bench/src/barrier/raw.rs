@@ -1,4 +1,5 @@
-//! Raw barriers, which can do nothing else: the limits of the machine.
+//! Raw barriers, without anything that a real barrier needs besides: they show the limits of the
+//! machine.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -17,8 +18,8 @@ const DATAGRAM_TIMEOUT: Duration = Duration::from_secs(5);
 
 const LOST: &str = "a datagram was lost";
 
-/// The service class and the priority that `mgn-barrier` gives its datagrams, so that both take the
-/// same queue of a congested link.
+/// The service class and the priority that `mgn-barrier` gives its datagrams. With the same values,
+/// these datagrams use the same queue of a congested link.
 const EXPEDITED: u32 = 0xB8;
 const PRIORITY: u32 = 6;
 
@@ -38,8 +39,8 @@ pub fn counter(arrived: &AtomicU64, passed: &AtomicU64, count: u64, epoch: u64) 
     }
 }
 
-/// Sockets without a protocol: each process sends a datagram to the first one, which sends one to
-/// each.
+/// Sockets without a protocol: each process sends a datagram to the first process, which then sends
+/// one to each of the others.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: UdpSocket,
@@ -49,7 +50,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Makes a socket, and waits for those of the others.
+    /// Makes a socket, and waits until the other processes have theirs.
     pub fn meet(page: &Page, rank: usize, hosts: &[IpAddr]) -> Result<Datagrams> {
         let address = hosts[rank];
         let socket = UdpSocket::bind((address, 0));
@@ -82,8 +83,8 @@ impl Datagrams {
         })
     }
 
-    /// From now on, the process does not sleep while it waits. It yields if there are more
-    /// processes than processors.
+    /// From now on, the process polls instead of sleeping while it waits. It yields if there are
+    /// more processes than processors.
     pub fn poll(&mut self) -> Result<()> {
         self.is_polled = true;
         self.socket.set_nonblocking(true)?;
@@ -132,7 +133,8 @@ impl Datagrams {
 mod tests {
     use super::*;
 
-    /// Runs `pass` for each epoch in as many threads. At each, all have arrived before one passes.
+    /// Runs `pass` for each epoch in `count` threads. Checks that all threads have arrived before
+    /// one passes.
     fn check(count: usize, pass: impl Fn(usize, u64) + Sync) {
         let arrivals = AtomicU64::new(0);
         std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Any program, drawn in one of several ways. The library that fixes its clock counts the frames in
-//! the same way for all of them.
+//! Draws any program in one of several ways. A preloaded library fixes the program's clock and
+//! counts its frames, in the same way for all of them.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -17,17 +17,18 @@ use serde::Deserialize;
 use crate::child;
 use crate::gl::virgl::{self, Vtest};
 
-/// Frames that do not count. During the first frames, shaders are compiled and memory is allocated,
-/// and the renderer may be this number of frames behind.
+/// The number of frames before the measurement. During the first frames, shaders are compiled and
+/// memory is allocated, and the renderer may lag behind by this number of frames.
 pub const WARM_UP_FRAMES: u64 = 3;
 
 /// A program, and the time for which it draws.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub words: Vec<OsString>,
-    /// The time from frame [`WARM_UP_FRAMES`] on. The program draws at least one more frame.
+    /// The measuring time, which begins at frame [`WARM_UP_FRAMES`]. The program draws at least one
+    /// more frame.
     pub seconds: f64,
-    /// The time limit, including the start of everything that is needed.
+    /// The time limit, including the time to start all processes.
     pub limit: Duration,
 }
 
@@ -57,7 +58,7 @@ pub struct DrawResult {
 #[derive(Debug, Deserialize)]
 pub struct Rate {
     pub frames_per_second: f64,
-    /// The frames after the one at which the time begins.
+    /// The number of frames after the frame at which the measuring time begins.
     pub frames: u64,
     pub cpu_seconds: f64,
     pub renderer: String,
@@ -70,7 +71,7 @@ pub struct Sent {
     pub waited: f64,
 }
 
-/// The part of `mgn run`'s statistics that is used here.
+/// The statistics of `mgn run` that are used here.
 #[derive(Deserialize)]
 struct Figures {
     frames_per_second: f64,
@@ -86,8 +87,8 @@ struct Figures {
 pub struct PrivateDisplay {
     mgn: PathBuf,
     started: RefCell<Option<Rc<RunningDisplay>>>,
-    /// Whether any program has drawn so far. If the first attempt fails, other methods are not
-    /// tried, because each might take the whole time limit.
+    /// Whether any program has drawn so far. If the very first attempt fails, no other method is
+    /// tried, because each of them might take the whole time limit.
     works: Cell<bool>,
     failed: RefCell<Option<Attempt>>,
 }
@@ -104,7 +105,7 @@ struct RunningDisplay {
     clock: PathBuf,
 }
 
-/// The reason why nothing can be drawn on this machine, if so.
+/// The reason why nothing can be drawn on this machine, or `None` if programs can be drawn.
 pub fn missing_requirement() -> Option<String> {
     let wanted = [
         find_xvfb()
@@ -118,7 +119,7 @@ pub fn missing_requirement() -> Option<String> {
     wanted.into_iter().flatten().next()
 }
 
-/// The path of one of our demos: in a checkout, or where it was installed.
+/// The path of one of our demos, in a checkout or in an installation.
 pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     let folder = mgn.parent()?;
     let above = folder.parent().unwrap_or(folder);
@@ -130,7 +131,7 @@ pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
 /// A program and its arguments, with the absolute path of the program.
 ///
 /// # Errors
-/// If there is no such program, or its OpenGL cannot be redirected.
+/// If there is no such program, or if its OpenGL calls cannot be redirected.
 pub fn with_path(words: &[OsString]) -> Result<Vec<OsString>> {
     let (name, arguments) = words.split_first().context("no program was given")?;
     let program = std::path::absolute(inspect::inspect(name)?)?;
@@ -184,7 +185,7 @@ impl PrivateDisplay {
         }
         let run = RunDir::create()?;
         let new = Rc::new(RunningDisplay {
-            // Old X servers do not know the option, and allow indirect GLX by default.
+            // Old X servers do not know this option, and allow indirect GLX by default.
             xvfb: Xvfb::start_with(&run, &["+iglx"]).or_else(|_| Xvfb::start(&run))?,
             run,
             clock: fixed_clock_library()?,
@@ -193,7 +194,7 @@ impl PrivateDisplay {
         Ok(new)
     }
 
-    /// Draws a scene. The words of `before` start the command elsewhere.
+    /// Draws a scene. The words of `before` are a command that starts the program elsewhere.
     pub fn draw(
         &self,
         before: &[String],
@@ -310,7 +311,7 @@ impl PrivateDisplay {
 
 impl Figures {
     fn sent(&self) -> Sent {
-        // Assumes that the time spent waiting before the first frame is that of an average frame.
+        // Assumes that waiting takes the same share of time before the first frame as after it.
         let waited = self.send_wait_share * self.seconds / self.frames.max(1) as f64;
         Sent {
             bytes_per_frame: self.bytes_per_frame,
@@ -319,7 +320,7 @@ impl Figures {
     }
 }
 
-/// The result of the process that drew most, if the program has several.
+/// If the program has several processes, the result is that of the process with the most frames.
 fn rate(text: &str) -> Option<Rate> {
     let start = "{\"frames_per_second\"";
     let lines = text.match_indices(start).filter_map(|(at, _)| {
@@ -373,7 +374,7 @@ mod tests {
             bytes_per_frame: 100.0,
             send_wait_share: 0.25,
             frames: 20,
-            // Half of this is before the first frame.
+            // Half of this time is before the first frame.
             seconds: 4.0,
             server_cpu_seconds: 0.0,
             reached_server: true,

@@ -33,9 +33,9 @@ pub enum Executable {
     Installed(&'static str),
 }
 
-/// How the results are found in the program's output.
+/// How the results are read from the program's output.
 pub enum ResultKind {
-    /// The numbers of these names in the JSON object at the end.
+    /// The numbers with these names in the JSON object at the end.
     Json(&'static [&'static str]),
     Glmark,
     /// The rate of glxgears, which must be interrupted.
@@ -44,11 +44,12 @@ pub enum ResultKind {
     Nothing,
 }
 
-/// For a game that follows the clock. The clock advances by a sixtieth of a second with each frame,
-/// so the game draws at full speed, and the same frames each time.
+/// For a game that follows the clock. The clock advances by a sixtieth of a second with each frame.
+/// So the game draws at full speed, and draws the same frames in each run.
 pub struct Play {
     pub frames: u64,
-    /// FRAME:COMMAND, as for `mgn verify --input`. Frames up to the last of these do not count.
+    /// FRAME:COMMAND, as for `mgn verify --input`. The measurement begins after the last of these
+    /// frames.
     pub input: &'static [&'static str],
 }
 
@@ -60,7 +61,7 @@ const VTK: (&str, &str) = (
     include_str!("../../programs/vtk_frames.py"),
 );
 
-/// The system's own Python: another one does not see its packages.
+/// The system's Python. Another Python does not find the packages of the system.
 const PYTHON: &str = "/usr/bin/python3";
 
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
@@ -90,10 +91,10 @@ impl Program {
         }
     }
 
-    /// The command: the program and its arguments, after the commands that it needs.
+    /// The whole command: the program and its arguments, preceded by the commands that it needs.
     ///
     /// # Errors
-    /// If the program, or what it needs, is missing on this machine.
+    /// If the program, or a program that it needs, is missing on this machine.
     pub fn words(&self, mgn: &Path, files: &PeerPrograms) -> Result<Vec<OsString>> {
         let mut words: Vec<OsString> = Vec::new();
         if let ResultKind::Gears = self.result_kind {
@@ -164,7 +165,7 @@ fn require(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Compiles `calls.c`, unless that was done before. Returns the program's path.
+/// Compiles `calls.c`, unless the compiled program is up to date. Returns the program's path.
 fn calls(files: &PeerPrograms) -> Result<OsString> {
     let (name, text) = CALLS;
     let source = format!("{name}.c");
@@ -189,7 +190,7 @@ impl ResultKind {
         !matches!(self, ResultKind::Gears)
     }
 
-    /// The number of its results.
+    /// The number of results.
     pub fn count(&self) -> usize {
         match self {
             ResultKind::Json(names) => names.len(),
@@ -197,7 +198,7 @@ impl ResultKind {
         }
     }
 
-    /// The results, from the output and the duration of a run.
+    /// Reads the results from the output and the duration of a run.
     pub fn read(&self, text: &str, took: Duration) -> Option<Vec<f64>> {
         match self {
             ResultKind::Json(names) => names.iter().map(|name| json_number(text, name)).collect(),
@@ -214,8 +215,8 @@ pub fn json_number(text: &str, name: &str) -> Option<f64> {
     value.get(name)?.as_f64()
 }
 
-/// The inverse of the frame time, which has more digits than the rate, from glmark2's line for a
-/// scene: `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`.
+/// The inverse of the frame time in glmark2's line for a scene: `[build] use-vbo=false: FPS: 641
+/// FrameTime: 1.560 ms`. The frame time has more digits than the rate.
 fn glmark_rate(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with('['))?;
     let time = line.split("FrameTime:").nth(1)?.split_whitespace().next()?;

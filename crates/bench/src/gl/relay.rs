@@ -1,5 +1,4 @@
-//! A relay that delays the bytes that it passes on. It emulates a network with a longer round trip
-//! than loopback.
+//! A relay that delays bytes. It emulates a network with a longer round trip than loopback.
 
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
@@ -8,14 +7,14 @@ use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes of one read.
+/// The maximum number of bytes in one read.
 const PIECE: usize = 256 << 10;
-/// The most pieces in the queue. More than `PIECE` times this number of bytes within `delay` are
-/// delayed longer.
+/// The maximum number of pieces in the queue. If more than `PIECE` times this number of bytes
+/// arrive within `delay`, the surplus is delayed longer.
 const PIECES_MAX: usize = 256;
 
-/// Relays connections to `to`, with a delay for each byte in either direction, until the process
-/// ends. Returns the port at which it listens.
+/// Relays connections to `to`, with a delay in each direction, until the process ends. Returns the
+/// port at which the relay listens.
 pub fn start(to: SocketAddr, delay: Duration) -> Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("a relay cannot listen")?;
     let port = listener.local_addr()?.port();

@@ -1,5 +1,5 @@
-//! Runs of a program that prints its own results, in several modes, on a private X server. The
-//! servers are those of all runs. `drawing` instead counts the frames of any program.
+//! Runs a program that prints its own results, in several modes, on a private X server. All runs
+//! use the same servers. `drawing` instead counts the frames of any program.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -25,23 +25,24 @@ pub enum RunMode {
     Null,
     Discard,
     Shm,
-    /// Over shared memory, with a server that is started for the run.
+    /// Over shared memory, with a server that is started for this run.
     Own,
-    /// The same, with a server whose workers are not confined.
+    /// The same, with a server whose workers run without a sandbox.
     Unconfined,
     /// Over shared memory, without showing the pictures.
     Unseen,
     Tcp,
-    /// Over TCP through a relay, without a delay, or with `DELAY` in each direction.
+    /// Over TCP through a relay: `Relayed` without a delay, `Far` with `DELAY` in each direction.
     Relayed,
     Far,
-    /// A wall with this grid of renderers that discard, over shared memory, without showing the
-    /// pictures.
+    /// A wall with this grid of renderers that discard commands, over shared memory, without
+    /// showing the pictures.
     Wall(&'static str),
-    /// The same, but every renderer gets every command.
+    /// The same, but every renderer gets all commands.
     Broadcast(&'static str),
     /// A wall with this grid of discarding servers, one for each tile. A mothership starts, matches
-    /// and ends them. The value is the seconds that all of this takes, including the program.
+    /// and ends the servers. The result is the time for all of this in seconds, including the
+    /// program.
     Crowd(u32, u32),
 }
 
@@ -73,7 +74,7 @@ impl RunMode {
         name.into()
     }
 
-    /// Whether the program sends commands to a server, so that it may wait to do so.
+    /// Whether the program sends commands to a server, and may therefore wait to send.
     pub fn sends(self) -> bool {
         !matches!(self, RunMode::Direct | RunMode::Crowd(..))
     }
@@ -82,12 +83,12 @@ impl RunMode {
 /// One run of a program.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// As many as the program's [kind of result](crate::gl::program::ResultKind) has.
+    /// The results, as many as the program's [kind of result](crate::gl::program::ResultKind) has.
     pub values: Vec<f64>,
-    /// CPU seconds of the program with its client library, and of the server's worker.
+    /// CPU seconds of the program with its client library, and CPU seconds of the server's worker.
     pub program_cpu: f64,
     pub server_cpu: f64,
-    /// The share of the time that the program waited to send. `None` without a connection.
+    /// The share of the run during which the program waited to send. `None` without a connection.
     pub send_wait: Option<f64>,
 }
 
@@ -109,7 +110,7 @@ struct Server(Child);
 impl Servers {
     pub fn start(mgn: &Path) -> Result<Servers> {
         let run = RunDir::create()?;
-        // `mgn token` locks the folder of a store, and that of a run is already locked.
+        // `mgn token` locks the folder of a store, and the folder of a run is locked already.
         let keys = run.join("keys");
         fs::create_dir(&keys)?;
         let token = keys.join("token");
@@ -142,8 +143,8 @@ impl Servers {
         address(&self.run, name)
     }
 
-    /// Runs a program, and reads its results. `words` are those of the program. If `is_cold`, the
-    /// processes that the run itself starts have empty caches.
+    /// Runs a program, and reads its results. `words` is its command line. If `is_cold`, the
+    /// processes that are started for this run have empty caches.
     pub fn run(
         &self,
         mode: RunMode,
@@ -177,7 +178,7 @@ impl Servers {
                 RunMode::Far => (tcp(2), "tcp"),
             };
             if let RunMode::Wall(wall) | RunMode::Broadcast(wall) = mode {
-                // Welding would begin when the machine is busy.
+                // Otherwise, welding would begin whenever the machine is busy.
                 command.args(["--wall", wall, "--weld", "never"]);
             }
             if matches!(mode, RunMode::Broadcast(_)) {
@@ -221,7 +222,7 @@ impl Servers {
         if kind.ends_well() {
             finished = finished.success(&name)?;
         }
-        // A worker's time counts when the server has waited for it.
+        // The CPU time of a worker counts only after the server has waited for its end.
         thread::sleep(Duration::from_millis(150));
         let values = kind.read(&finished.stdout, took);
         let values = values.with_context(|| format!("{name} printed no result"))?;
@@ -242,8 +243,8 @@ impl Servers {
             .env_remove("WAYLAND_DISPLAY");
     }
 
-    /// Draws a hundred frames with servers that are started for this run alone. Fails if anything
-    /// is left of them.
+    /// Draws a hundred frames with servers that are started for this run only. Fails if any process
+    /// or file of these servers is left.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
         let folder = self.run.join("crowd");
         fs::create_dir_all(&folder)?;
@@ -318,7 +319,7 @@ impl Servers {
 }
 
 impl Server {
-    /// Waits until it ends by itself.
+    /// Waits until the server ends by itself.
     fn end(mut self, limit: Duration) -> Result<()> {
         let deadline = Instant::now() + limit;
         while self.0.try_wait()?.is_none() {
@@ -344,13 +345,13 @@ fn address(run: &RunDir, name: &str) -> String {
     format!("unix:{}", run.join(name).display())
 }
 
-/// A port that nobody uses now.
+/// A port that is free now.
 fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port")?;
     Ok(listener.local_addr()?.port())
 }
 
-/// Starts a server that listens at these addresses, and waits for the first one.
+/// Starts a server that listens at these addresses, and waits until it listens at the first one.
 fn serve(mgn: &Path, token: &Path, listen: &[&str], flags: &[&str]) -> Result<Server> {
     let mut command = Command::new(mgn);
     command
@@ -367,10 +368,12 @@ fn serve(mgn: &Path, token: &Path, listen: &[&str], flags: &[&str]) -> Result<Se
     Ok(server)
 }
 
-/// The variable with the folder for sockets. It also identifies the processes of a crowd.
+/// The environment variable with the folder for sockets. It also identifies the processes of a
+/// crowd.
 const FOLDER_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
-/// Ends the processes of a crowd that are left when this is dropped, as after an interruption.
+/// When this is dropped, for example after an interruption, it ends the remaining processes of a
+/// crowd.
 struct Rest(PathBuf);
 
 impl Drop for Rest {
@@ -381,7 +384,7 @@ impl Drop for Rest {
     }
 }
 
-/// Running processes that have this folder in their environment.
+/// Running processes whose environment contains this folder.
 fn processes_of(folder: &Path) -> Vec<Pid> {
     let mark = format!("{FOLDER_VARIABLE}={}", folder.display());
     let is_ours = |pid: &String| {
@@ -393,7 +396,7 @@ fn processes_of(folder: &Path) -> Vec<Pid> {
         .collect()
 }
 
-/// The named files of Manganese in shared memory.
+/// The files of Manganese in `/dev/shm`.
 fn shared_memory() -> BTreeSet<String> {
     let folder = Path::new("/dev/shm");
     let is_ours = |name: &String| name.contains("mgn") || name.contains("manganese");
@@ -433,7 +436,7 @@ mod tests {
             .env(FOLDER_VARIABLE, &folder)
             .spawn()
             .unwrap();
-        // The process may not have its environment yet.
+        // The new process may not have its environment yet.
         let begun = Instant::now();
         let mut found = Vec::new();
         while found.is_empty() && begun.elapsed() < Duration::from_secs(20) {

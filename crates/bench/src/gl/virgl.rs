@@ -17,7 +17,7 @@ pub const PROGRAM: &str = "virgl_test_server";
 /// The environment that makes a program use the test server.
 pub const CLIENT: [(&str, &str); 1] = [("GALLIUM_DRIVER", "virpipe")];
 
-/// Some versions of Mesa cannot use another path.
+/// The path of the test server's socket. Some versions of Mesa cannot use another path.
 const SOCKET: &str = "/tmp/.virgl_test";
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -35,7 +35,8 @@ impl Vtest {
         let mut command = Command::new(PROGRAM);
         command
             .arg("--use-egl-surfaceless")
-            // The server never waits for child processes, so their CPU time would be lost.
+            // With fork, the server would never wait for its child processes, and their CPU time
+            // would be lost.
             .arg("--no-fork")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .stdout(Stdio::null())
@@ -54,7 +55,7 @@ impl Vtest {
         Ok(server)
     }
 
-    /// CPU seconds so far.
+    /// CPU seconds that the server has used so far.
     pub fn cpu(&self) -> f64 {
         child::cpu(self.0.id())
     }

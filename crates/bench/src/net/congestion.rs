@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Each network namespace has its own.
+/// The file with the congestion control of TCP. Each network namespace has its own value.
 pub const FILE: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// The congestion control of the network in which this process runs.

@@ -8,7 +8,7 @@ use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
 use crate::child::PART;
 
-/// A process: a [member](super::member::Member).
+/// A process that runs a [member](super::member::Member).
 pub struct MemberProcess {
     child: Child,
     commands: ChildStdin,
@@ -16,8 +16,8 @@ pub struct MemberProcess {
     address: String,
 }
 
-/// Starts `count` processes, each with a link to every other one. The links of each process are in
-/// the order of the ranks of the others.
+/// Starts `count` processes, each with a link to every other one. The links of a process are in the
+/// order of the other processes' ranks.
 pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, count)?;
     let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
@@ -31,7 +31,8 @@ pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     Ok(all)
 }
 
-/// Starts a first process, and `senders` others with `each` links to it.
+/// Starts one receiver and `senders` other processes. Each sender has `each` links to the receiver.
+/// The receiver comes first.
 pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, senders + 1)?;
     let address = all[0].address.clone();

@@ -15,7 +15,7 @@ use mgn_launch::inspect::in_path;
 use crate::child;
 use crate::net::congestion;
 
-/// The properties of a link, in either direction.
+/// The properties of a link. They are the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Megabits per second, including all headers.
@@ -24,9 +24,9 @@ pub struct Conditions {
     pub loss: u32,
 }
 
-/// The two network namespaces, with their link. A namespace exists as long as a process is in it.
-/// The process that holds it ends when its input ends. So nothing is left of a link when this is
-/// dropped, or when this process ends in any way.
+/// The two network namespaces, with their link. A process holds each namespace, which exists as
+/// long as a process is in it. The holder ends when its input ends. So nothing is left of a link
+/// when this is dropped, or when this process ends in any way.
 pub struct Link {
     holders: [Child; 2],
 }
@@ -34,7 +34,7 @@ pub struct Link {
 /// The addresses of the two ends.
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 
-/// The name of both ends.
+/// The name of the interface at both ends.
 pub const INTERFACE: &str = "wire";
 
 /// The capacity of the queue before the link, in milliseconds.
@@ -59,7 +59,7 @@ const TOOLS: [(&str, &str); 6] = [
     ("ethtool", "ethtool"),
 ];
 
-/// The reason why links cannot be emulated on this machine, if so.
+/// The reason why links cannot be emulated on this machine, or `None` if they can.
 pub fn missing_requirement() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("emulated links need root".to_string());
@@ -72,7 +72,8 @@ pub fn missing_requirement() -> Option<String> {
         .map(|error| format!("emulated links need network namespaces: {error:#}"))
 }
 
-/// An error that names all missing tools, and the packages to install for them.
+/// An error that names all missing tools and the packages that contain them. `None` if no tool is
+/// missing.
 fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
     let missing = TOOLS.iter().filter(|(tool, _)| !is_there(tool));
     let (tools, mut packages): (Vec<&str>, Vec<&str>) = missing.copied().unzip();
@@ -138,8 +139,8 @@ impl Link {
             format!("ip addr add {address}/24 dev {INTERFACE}"),
             "ip link set lo up".to_string(),
             format!("ip link set {INTERFACE} up"),
-            // Without segmentation offload, so that the link delays and drops packets, not groups
-            // of them.
+            // Segmentation offload is off. With it, the link would delay and drop groups of
+            // packets.
             format!("ethtool -K {INTERFACE} tso off gso off gro off"),
             format!(
                 "tc qdisc add dev {INTERFACE} root handle 1: tbf rate {mbit}mbit burst {burst} limit {queue}"
@@ -156,11 +157,11 @@ impl Link {
         self.run_at(end, &lines)
     }
 
-    /// As [`Link::new`]. Each end sends packets of a high priority before all others, as a router
-    /// does that knows service classes.
+    /// As [`Link::new`]. In addition, each end sends packets of a high priority before all others,
+    /// like a router that knows service classes.
     pub fn with_priorities(conditions: Conditions) -> Result<Link> {
         let link = Link::new(conditions)?;
-        // This queue counts packets. Those that fill it are of full length.
+        // The length of this queue is in packets. The packets that fill it have the full length.
         let packets = queue_bytes(conditions).div_ceil(PACKET);
         for end in [0, 1] {
             let lines = [
@@ -216,7 +217,7 @@ fn hold() -> Result<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // In a process group of its own, so that an interrupt from the terminal ends the
+        // The holder has its own process group, so that an interrupt from the terminal ends the
         // measurement before the link.
         .process_group(0)
         .spawn()
@@ -224,7 +225,7 @@ fn hold() -> Result<Child> {
     let network =
         |process: &str| std::fs::read_link(Path::new("/proc").join(process).join("ns/net"));
     let deadline = Instant::now() + COMMAND_TIMEOUT;
-    // The namespace is that of this process until `unshare` has made a new one.
+    // The holder is in the namespace of this process until `unshare` has made a new one.
     while network(&holder.id().to_string()).ok() == network("self").ok() {
         if holder.try_wait()?.is_some() || Instant::now() >= deadline {
             let _ = holder.kill();
@@ -254,7 +255,7 @@ mod tests {
             missing(|tool| !["nft", "ethtool"].contains(&tool)).unwrap(),
             "emulated links need nft, ethtool, which are not installed; on Debian: apt-get install nftables ethtool"
         );
-        // A package is named once.
+        // A package that contains several tools is named once.
         let why = missing(|tool| tool != "ip" && tool != "tc").unwrap();
         assert!(why.ends_with("apt-get install iproute2"), "{why}");
     }
@@ -272,7 +273,7 @@ mod tests {
             command.args(&enter[1..]);
             command.args(["ip", "-d", "addr", "show", INTERFACE]);
             let finished = child::output(&mut command, COMMAND_TIMEOUT).unwrap();
-            // 62500 bytes, in packets.
+            // The queue's 62500 bytes, in packets.
             assert!(finished.stdout.contains("qlen 42"), "{finished:?}");
             let mut command = Command::new(&enter[0]);
             command.args(&enter[1..]);

@@ -12,10 +12,10 @@ use crate::net::{endpoint, shared_buffer, sockets};
 use crate::probe::{pin, processor};
 use crate::statistics::{histogram, percentile};
 
-/// Repetitions count only if they take at least this time together.
+/// A group of repetitions counts only if it takes at least this time in total.
 const MIN_SECONDS: f64 = 0.02;
 
-/// The minimum number of repetition groups that count.
+/// The minimum number of groups of repetitions that count.
 const MIN_REPETITIONS: u32 = 3;
 
 /// The maximum number of repetitions that are timed individually.
@@ -26,7 +26,7 @@ pub fn run(end: &End) -> Result<()> {
     let timeout = RUN_LIMIT + Duration::from_secs_f64(end.seconds * end.sizes.len() as f64);
     std::thread::spawn(move || {
         std::thread::sleep(timeout);
-        // The process has to end even if nobody reads standard error any more.
+        // The process has to end even if no process reads standard error any more.
         let _ = writeln!(std::io::stderr(), "a run took too long and was stopped");
         std::process::exit(3);
     });
@@ -65,7 +65,7 @@ pub fn run(end: &End) -> Result<()> {
     Ok(())
 }
 
-/// Leads the measurement of one size, in the first process.
+/// Leads the measurement of one size. The first process calls this.
 fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> {
     let mut seconds = Vec::new();
     let mut percentiles = None;
@@ -95,13 +95,13 @@ fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> 
     Ok((seconds, percentiles))
 }
 
-/// The number of messages under way at once.
+/// The number of messages in flight.
 fn window(end: &End, size: usize) -> usize {
     end.window.unwrap_or_else(|| end.test.window(size))
 }
 
-/// Percentiles of individual repetitions. `each` is the expected time of one, and `seconds` limits
-/// the time of all.
+/// Percentiles of individual repetitions. `each` is the expected time of a repetition, and
+/// `seconds` is the limit for all repetitions together.
 fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     let count = MAX_TIMED_REPETITIONS.min((seconds / each) as u64 + 1);
     let mut times = histogram();
@@ -115,8 +115,8 @@ fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     Ok(PERCENTILES.map(seconds))
 }
 
-/// Seconds of the fastest repetitions, and the waiting time among them. Groups that are too short
-/// only warm up. The minimum excludes groups that were interrupted.
+/// The seconds of a repetition in the fastest group, and the waiting time in it. Groups that are
+/// too short are warm-up. The minimum excludes groups that were interrupted.
 fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
     let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
     let (mut count, mut counted) = (1u64, 0);
@@ -151,7 +151,7 @@ fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
             pair.turn(turn, 0.0)?;
         }
         all += count;
-        // The agreement costs a message too, so short groups are doubled.
+        // Each group costs one more message for the agreement, so short groups are doubled.
         if begun.elapsed().as_secs_f64() < MIN_SECONDS.min(seconds / 4.0) {
             count *= 2;
         }
@@ -159,7 +159,7 @@ fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() / all as f64)
 }
 
-/// Repeats tests as the first process demands, in the second process.
+/// Repeats tests as the first process demands. The second process calls this.
 fn follow(pair: &mut dyn Pair) -> Result<()> {
     loop {
         let [count, compute] = pair.agree([0, 0])?;

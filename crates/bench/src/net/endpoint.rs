@@ -17,30 +17,30 @@ const DATA: u64 = 1;
 const ACK: u64 = 2;
 const CONTROL: u64 = 3;
 
-/// The longest message that is sent eagerly, for the manner `eager`.
+/// The longest message that is sent eagerly with the setting `eager`.
 const EAGER_MAX: usize = 256 << 10;
 
-/// The smallest eager limit that can be set, for the manners that send nothing eagerly.
+/// The smallest eager limit that can be set. The settings that send nothing eagerly use it.
 const EAGER_MIN: usize = 64;
 
-/// The smallest length from which receivers can read the sender's memory.
+/// The smallest length for which receivers can read the sender's memory.
 const SINGLE_COPY_MIN: usize = 4 << 10;
 
 pub struct EndpointPair {
     test: Test,
     rank: usize,
-    /// Messages are received in place.
+    /// Whether messages are received in place.
     in_place: bool,
     link: LinkId,
     endpoint: Arc<Endpoint>,
-    /// The number of messages under way at once. If their contents are not used, all share one
-    /// buffer on each side, as in other benchmarks.
+    /// The number of messages in flight. If the test does not use their contents, all messages
+    /// share one buffer on each side, as in other benchmarks.
     window: usize,
     buffers: Buffers,
 }
 
-/// Buffers to send from and to receive into, which stay at the same addresses. The owner waits for
-/// every request before it drops them, or ends the process.
+/// Buffers for sending and receiving, which stay at the same addresses. The owner waits for every
+/// request before it drops them, or ends the process.
 pub struct Buffers {
     pub out: Vec<Vec<u8>>,
     pub into: Vec<Vec<u8>>,
@@ -59,8 +59,8 @@ impl Buffers {
     /// Begins to send a buffer.
     pub fn isend(&mut self, at: usize, to: LinkId, tag: u64) -> Result<Option<Request>> {
         let piece = (self.out[at].as_mut_ptr(), self.out[at].len());
-        // SAFETY: the buffer lives until the request has ended, and is not written before: all
-        // callers wait for the request.
+        // SAFETY: all callers wait for the request. So the buffer lives until the request has
+        // ended, and is not written before.
         Ok(unsafe {
             self.endpoint
                 .isend(to, tag, &[piece], SendOptions::default())
@@ -91,7 +91,7 @@ pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listene
     Ok(Listener::bind(&address.parse()?, token(transport)?)?)
 }
 
-/// Waits for the next link. Returns it with the name that the other end gave.
+/// Waits for the next link. Returns the link and the name that the other end gave.
 pub fn accept(endpoint: &Endpoint, listener: &Listener) -> Result<(LinkId, Vec<u8>)> {
     loop {
         if let Joined::Link(link, name) = endpoint.accept(listener.accept()?)? {
@@ -111,7 +111,7 @@ pub fn connect(
     Ok(endpoint.connect(&address, transport, token.as_ref(), name, timeout)?)
 }
 
-/// The transport with this name: `shm`, `unix` or `tcp`; `tls` is TCP, encrypted.
+/// The transport with this name: `shm`, `unix`, `tcp`, or `tls`, which is encrypted TCP.
 ///
 /// # Errors
 /// For any other name.
@@ -124,9 +124,10 @@ pub fn transport(name: &str) -> Result<Transport> {
     })
 }
 
-/// The settings of this machine, changed so that messages of any length travel in the same manner:
-/// `eager` sends up to [`EAGER_MAX`] bytes at once; `offered` sends messages when the receiver has
-/// memory for them; `single` does too, and the receiver reads them from the sender's memory.
+/// The settings of this machine, changed so that messages of any length are sent in the same way.
+/// With `eager`, messages of up to [`EAGER_MAX`] bytes are sent immediately. With `offered`, a
+/// message is sent when the receiver has memory for it. With `single`, the receiver in addition
+/// reads the message from the sender's memory.
 fn settings_of(manner: &str) -> Result<Settings> {
     let mut settings = Settings::load()?;
     let (eager, single) = match manner {

@@ -1,4 +1,4 @@
-//! Runs of two processes of this program that exchange messages. The first one leads: it tells the
+//! Runs two processes of this program that exchange messages. The first process leads: it tells the
 //! second one how often to repeat a test, and prints the results.
 
 use std::ffi::OsString;
@@ -14,16 +14,16 @@ use crate::net::measure::{Sample, Test};
 use crate::net::pair::RUN_LIMIT;
 use crate::net::peers;
 
-/// How the two processes are started, if not directly on this host.
+/// How the two processes are started. By default, they are started directly on this host.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    /// The command that starts each of them, in front of its own.
+    /// For each process, the command that is put in front of its own command.
     pub prefixes: [Vec<String>; 2],
     /// Further arguments of both processes.
     pub arguments: Vec<String>,
 }
 
-/// The address argument of the process that the other one connects to.
+/// The address argument of the second process, which listens and needs no address.
 const NO_ADDRESS: &str = "nowhere";
 
 /// Runs both processes. Returns a sample for each size.
@@ -31,7 +31,7 @@ pub fn run(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<V
     run_in(&LaunchOptions::default(), channel, test, sizes, seconds)
 }
 
-/// As [`run`], with the processes at these places.
+/// As [`run`], with options for starting the processes.
 pub fn run_in(
     options: &LaunchOptions,
     channel: &str,
@@ -96,8 +96,8 @@ fn arguments(
     .map(str::to_string)
 }
 
-/// The commands for [`run`], as a user would enter them in two terminals. The second process prints
-/// the address that the first one needs.
+/// The commands for [`run`], as a user would enter them in a shell. The second process prints the
+/// address that the first one needs.
 pub fn shell_command(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
     let end = |rank, address| {
         let arguments = arguments(rank, channel, address, test, sizes, seconds);

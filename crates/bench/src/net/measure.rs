@@ -4,20 +4,19 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// A message in one direction, and then one back.
+    /// A message in one direction, then a message back.
     Latency,
-    /// Many messages in one direction, then a short one back. Buffers are reused untouched.
+    /// Many messages in one direction, then a short message back. Buffers are reused untouched.
     Stream,
     /// Many messages in both directions at once.
     Both,
-    /// One message in each direction at once; both ends wait for both.
+    /// One message in each direction at once. Both ends wait for both messages.
     Exchange,
-    /// As `Stream`, but each buffer is written before and read after.
+    /// As `Stream`, but each buffer is written before it is sent, and read after it was received.
     Fresh,
-    /// As `Stream`, but each message is written and read in place.
+    /// As `Stream`, but messages are written and read in place.
     InPlace,
-    /// One message in each direction is begun, then both ends compute, then both wait
-    /// (post-compute-wait).
+    /// Both ends begin one message in each direction, compute, and then wait (post-compute-wait).
     Overlap,
     /// The same for each computing time of [`SWEEP_SECONDS`].
     Sweep,
@@ -26,16 +25,16 @@ pub enum Test {
 /// The result of a run for one size.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Seconds of one repetition. For overlap: without computing; then the waiting times after
-    /// computing for each of [`COMPUTE_FACTORS`] times as long. For a sweep: without computing;
-    /// then for each of [`SWEEP_SECONDS`] the total time and the waiting time.
+    /// Seconds of one repetition. For overlap: the time without computing, then the waiting time
+    /// after computing for each multiple in [`COMPUTE_FACTORS`]. For a sweep: the time without
+    /// computing, then for each of [`SWEEP_SECONDS`] the total time and the waiting time.
     pub seconds: Vec<f64>,
     /// The number of messages in one repetition, in one direction.
     pub window: f64,
     /// CPU seconds of each process.
     pub cpu: [f64; 2],
-    /// The [`PERCENTILES`] of individual repetitions in seconds, for tests that time these. `None`
-    /// if there are too few repetitions for the percentile.
+    /// The [`PERCENTILES`] of individual repetitions in seconds, for tests that time individual
+    /// repetitions. `None` if there are too few repetitions for a percentile.
     pub percentiles: Option<[Option<f64>; 5]>,
 }
 
@@ -76,12 +75,12 @@ impl Test {
         }
     }
 
-    /// Whether individual repetitions are timed too.
+    /// Whether individual repetitions are timed as well.
     pub fn is_timed(self) -> bool {
         matches!(self, Test::Latency | Test::Exchange)
     }
 
-    /// The number of messages under way at once.
+    /// The number of messages in flight.
     pub fn window(self, size: usize) -> usize {
         match size {
             _ if matches!(

@@ -1,5 +1,5 @@
-//! One of many processes, each with an endpoint and links to the others. It prints its address, and
-//! then executes commands from its input, one per line.
+//! One of many processes, each with an endpoint and links to the others. It prints its address.
+//! Then it executes commands from its input, one per line.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -16,7 +16,7 @@ use crate::net::endpoint::{accept, connect, listen, transport, Buffers};
 #[derive(Debug, clap::Args)]
 pub struct Member {
     transport: String,
-    /// The first one leads.
+    /// The process with index 0 leads.
     index: usize,
 }
 
@@ -25,14 +25,15 @@ const DATA: u64 = 1;
 /// How long a member waits for the others before it gives up.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The number of receives that are posted while messages flow.
+/// The number of posted receives while messages flow.
 const POSTED: usize = 8;
 
-/// The part of the time in which messages are counted. Before it, some members have not begun, and
-/// the initial credit makes others fast; after it, some members have ended.
+/// The part of the measuring time in which messages are counted, as fractions of it. Before it,
+/// some members have not begun, and others are fast because of their initial credit. After it, some
+/// members have ended.
 pub const COUNTED: (f64, f64) = (0.4, 0.95);
 
-/// The first byte of the last message of a link, or of the last round.
+/// The first byte of a link's last message.
 const LAST: u8 = 1;
 
 /// Links in the order in which they were made, by either side.
@@ -133,9 +134,9 @@ fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
     numbers.map(link).collect()
 }
 
-/// Sends a message on each link of `to` and receives one from each link of `from`, `count` times.
-/// Returns the seconds that this took, from the time on at which all processes of a mesh with the
-/// links `all` have done it once, with new memory.
+/// Sends a message on each link of `to` and receives a message from each link of `from`, `count`
+/// times. Returns the seconds for this. One such step with new memory, and one exchange on all
+/// links of the process (`all`), come first and are not measured.
 fn steps(
     endpoint: &Arc<Endpoint>,
     all: &[LinkId],
@@ -177,7 +178,7 @@ enum Begun {
 }
 
 /// Sends messages on some links as fast as possible, and receives all messages from others. Returns
-/// the number of messages from each that arrived in the part of the time that counts.
+/// the number of messages that arrived on each of these links in the part of the time that counts.
 fn flow(
     endpoint: &Arc<Endpoint>,
     sends: &[LinkId],
@@ -193,7 +194,7 @@ fn flow(
         .collect();
     let mut counts = vec![0u64; receives.len()];
     let mut open = receives.len();
-    // Links on which the next message can be sent.
+    // Links that are ready for their next message.
     let mut free: Vec<usize> = (0..sends.len()).collect();
     let (mut requests, mut begun): (Vec<Request>, Vec<Begun>) = (Vec::new(), Vec::new());
     if !receives.is_empty() {
@@ -228,7 +229,7 @@ fn flow(
         if is_sent && open == 0 && !begun.iter().any(|begun| matches!(begun, Begun::Send(_))) {
             break;
         }
-        // Each request that can be completed now is completed at most once.
+        // In each turn of the outer loop, each request is completed at most once.
         let mut timeout = match is_sent || free.is_empty() {
             true => Duration::from_millis(20),
             false => Duration::ZERO,
@@ -254,7 +255,7 @@ fn flow(
                     requests[ended.at] = buffers.irecv(at, any_data());
                 }
             }
-            // The next search starts behind this request, so that none is preferred.
+            // The next search starts behind this request, so that no request is preferred.
             let next = ended.at % requests.len().max(1);
             requests.rotate_left(next);
             begun.rotate_left(next);

@@ -19,8 +19,8 @@ pub enum MessageLayer {
     Ours(&'static str),
     Mpi(Rc<PeerPrograms>, MpiLibrary, MpiSettings),
     Ucx(Rc<PeerPrograms>, Ucx),
-    /// System calls or memory alone, between two processes of this program. It is a limit, and no
-    /// library.
+    /// System calls or memory alone, between two processes of this program. This is a limit,
+    /// without any library.
     Raw(&'static str),
 }
 
@@ -33,7 +33,7 @@ impl MessageLayer {
         }
     }
 
-    /// The reason why it cannot be measured on this machine, if so.
+    /// The reason why the layer cannot be measured on this machine, or `None` if it can.
     pub fn missing(&self) -> Option<String> {
         match self {
             MessageLayer::Ours(_) | MessageLayer::Raw(_) => None,
@@ -44,7 +44,7 @@ impl MessageLayer {
         }
     }
 
-    /// The command by which a user gets the same measurement.
+    /// The command for the same measurement.
     pub fn command(&self, test: Test, sizes: &[usize], seconds: f64) -> String {
         match self {
             MessageLayer::Ours(channel) => launch::shell_command(channel, test, sizes, seconds),

@@ -32,7 +32,7 @@ impl NetPipe {
         program(self.library)
     }
 
-    /// The reason why it cannot be run on this machine, if so.
+    /// The reason why NetPIPE cannot be run on this machine, or `None` if it can.
     pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let (start, library) = (self.library.starter(), self.library.name());
         let wanted = [start, self.program()];
@@ -66,8 +66,8 @@ impl NetPipe {
         argv.args(["-o", &peers.file(self.program()).display().to_string()])
     }
 
-    /// The seconds that a message takes: half of a round trip, or for a stream the time for one
-    /// message.
+    /// The seconds per message: half of a round trip. For a stream: the total time divided by the
+    /// number of messages.
     pub fn run(&self, peers: &PeerPrograms) -> Result<Vec<f64>> {
         peers.write(self.program(), "")?;
         peers.run(&self.argv(peers), &self.task(), PAIR_TIMEOUT)?;
@@ -77,7 +77,7 @@ impl NetPipe {
 }
 
 /// Parses lines with the size, the rate and the time. The time is computed from the rate, which has
-/// more digits and is in units of 1024 x 1024 bits per second.
+/// more digits. The rate is in units of 1024 x 1024 bits per second.
 fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
     let line = |line: &str| -> Option<(usize, f64)> {
         let mut words = line.split_whitespace();

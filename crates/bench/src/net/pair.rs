@@ -34,18 +34,18 @@ pub struct End {
 
 /// One end of a link between two processes.
 pub trait Pair {
-    /// Sends two words from the first end to the second one. Returns them at both ends.
+    /// Sends two words from the first end to the second end. Returns these words at both ends.
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]>;
 
-    /// Makes the buffers for messages of this size, `window` of them at once.
+    /// Makes the buffers for messages of this size, with `window` messages in flight.
     fn prepare(&mut self, size: usize, window: usize) -> Result<()>;
 
-    /// Runs one repetition of a test. Returns the seconds that this end waited after it had
-    /// computed for `compute` seconds.
+    /// Runs one repetition of a test. In overlap tests, this end computes for `compute` seconds.
+    /// Returns the seconds that it waited afterwards.
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64>;
 }
 
-/// The limit of a run, in addition to the time for which it measures.
+/// The time limit of a run, in addition to its measuring time.
 pub const RUN_LIMIT: Duration = Duration::from_secs(30);
 
 /// Prints the address of the second process, which the first one connects to.
@@ -54,13 +54,13 @@ pub fn print_address(address: &str) -> Result<()> {
     Ok(std::io::stdout().flush()?)
 }
 
-/// Uses the processor for this time, as a program that computes does.
+/// Keeps the processor busy for this time, like a program that computes.
 pub fn spin(seconds: f64) {
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < seconds {}
 }
 
-/// Reads every byte, as a program that uses the message does.
+/// Reads every byte, like a program that uses the message.
 pub fn read_all(bytes: &[u8]) {
     let words = bytes
         .chunks_exact(8)

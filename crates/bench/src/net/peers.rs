@@ -30,7 +30,7 @@ pub const PATTERNS: &str = "patterns";
 /// The program for barriers of many processes.
 pub const BARRIERS: &str = "barriers";
 
-/// The time limit of a run of two processes, in addition to the time for which it measures.
+/// The time limit of a run of two processes, in addition to its measuring time.
 pub const PAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
 const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -44,13 +44,14 @@ pub enum MpiLibrary {
 /// A program for a library, or the reason why there is none.
 type Compiled = (MpiLibrary, &'static str, Result<PathBuf, String>);
 
-/// The programs that were compiled for libraries, and the runs that hung, which are not repeated.
+/// The programs that were compiled for libraries, and the runs that hung. A run that hung is not
+/// repeated.
 #[derive(Debug)]
 pub struct PeerPrograms {
     /// The folder for programs, sources and input files.
     folder: PathBuf,
     programs: RefCell<Vec<Compiled>>,
-    /// Programs of which a run has succeeded.
+    /// Programs that have succeeded in at least one run.
     working: RefCell<BTreeSet<String>>,
     hung: RefCell<Vec<Hung>>,
 }
@@ -86,8 +87,8 @@ impl MpiLibrary {
         }
     }
 
-    /// The command that starts this number of processes, each on a processor of its own if there
-    /// are enough.
+    /// The command that starts this number of processes. Each process gets its own processor if
+    /// there are enough.
     fn start(self, processes: usize) -> Argv {
         let root: &[&str] = match self {
             MpiLibrary::OpenMpi => &["--allow-run-as-root"],
@@ -100,8 +101,8 @@ impl MpiLibrary {
             (MpiLibrary::Mpich, _) => &[],
         };
         let start = Argv::new([self.starter()]).args(root);
-        // hwloc's search for processors queries an X server, which may make each process print a
-        // line.
+        // hwloc would query an X server when it searches for processors, and each process might
+        // then print a line.
         let start = start.env("HWLOC_COMPONENTS", "-gl");
         start.args(["-np", &processes.to_string()]).args(bind)
     }
@@ -128,7 +129,7 @@ impl PeerPrograms {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Compiles a program for a library, once.
+    /// Compiles a program for a library, on its first use only.
     fn program(&self, library: MpiLibrary, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
         let is_it = |path_of: &&Compiled| (path_of.0, path_of.1) == (library, which);
@@ -175,7 +176,7 @@ impl PeerPrograms {
         compiler.args(files).args(["-lm"])
     }
 
-    /// A shell command that compiles the program and then executes these runs.
+    /// A shell command that compiles the program and then runs these commands.
     pub fn shell_command(&self, library: MpiLibrary, which: &str, runs: &[Argv]) -> String {
         let path_of = self.compiling(library, which);
         let all = [&path_of].into_iter().chain(runs).map(Argv::to_string);
@@ -196,7 +197,7 @@ impl PeerPrograms {
         start.args([program.display()]).args(words)
     }
 
-    /// The reason why a program for a library cannot be run, if so.
+    /// The reason why a program for a library cannot be run, or `None` if it can.
     pub fn missing(
         &self,
         library: MpiLibrary,
@@ -221,7 +222,7 @@ impl PeerPrograms {
         self.argv(library, settings, MESSAGES, 2, &words)
     }
 
-    /// Runs a program that must succeed. Remembers it if it hangs.
+    /// Runs a program that must succeed. Records it if it hangs.
     pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<FinishedProgram> {
         let program = argv.program();
         if let Some(why) = self.hung(program, task) {
@@ -241,8 +242,9 @@ impl PeerPrograms {
         Ok(finished)
     }
 
-    /// The reason why a program is not started, if so: it hung with the same task, or it hung with
-    /// another one and no run has ever succeeded.
+    /// The reason why a program is not started, or `None` if it may be started. A program is not
+    /// started if it has hung with the same task, or if it has hung with another task and has never
+    /// succeeded.
     pub fn hung(&self, program: &str, task: &str) -> Option<String> {
         let is_working = self.working.borrow().contains(program);
         let hung = self.hung.borrow();
@@ -251,7 +253,7 @@ impl PeerPrograms {
     }
 }
 
-/// The name of what a program for a library does, independent of the sizes.
+/// The name of a task of a program. It does not contain the sizes.
 pub fn task(which: &str, settings: &MpiSettings) -> String {
     format!("{which}, {settings:?}")
 }
@@ -263,7 +265,7 @@ pub struct MpiSettings {
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Without CMA, that is, without reading the other process's memory.
+/// Without CMA, that is, without reading the memory of other processes.
 pub const OPEN_MPI_NO_CMA: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
@@ -279,7 +281,7 @@ pub const OPEN_MPI_MEMORY: MpiSettings = MpiSettings {
     arguments: &["--mca", "btl", "self,vader"],
     environment: &[],
 };
-/// Processes that wait let others run, also if each has a processor.
+/// Waiting processes yield, even if each has its own processor.
 pub const OPEN_MPI_YIELDING: MpiSettings = MpiSettings {
     arguments: &[
         "--oversubscribe",
@@ -307,7 +309,7 @@ pub const DEFAULT_SETTINGS: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[],
 };
-/// Debian builds MPICH with UCX.
+/// For MPICH with UCX, as Debian builds it.
 pub const MPICH_TCP: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[
@@ -430,11 +432,11 @@ mod tests {
         // No run has ever succeeded, so no other task is tried either.
         let refused = error_of(&works, "another").unwrap();
         assert!(refused.contains("not tried again"), "{refused}");
-        // Other programs are run, and failures do not prevent further runs.
+        // Other programs may run, and a failure does not prevent further runs.
         for _ in 0..2 {
             assert!(error_of(&fails, "one").unwrap().contains("ended with"));
         }
-        // A program that has succeeded is run with other tasks after it hung.
+        // A program that has succeeded may run other tasks after it hung.
         let peers = PeerPrograms::new("nowhere".into());
         let error_of = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
         assert!(error_of(&works, "one").is_none());

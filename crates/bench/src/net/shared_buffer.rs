@@ -1,5 +1,5 @@
-//! Shared memory that two processes read and write without any library: the limits of what
-//! messages can cost.
+//! Shared memory that two processes read and write without any library: lower limits for the cost
+//! of messages.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use mgn_sys::{memory, Mapping, Protection};
 use crate::net::measure::Test;
 use crate::net::pair::{print_address, read_all, End, Pair};
 
-/// The offset of the messages. Before them are the two indexes, and the two words of `agree`.
+/// The offset of the messages. The two indexes and the two words of `agree` are before it.
 const MESSAGES: usize = 4096;
 const WRITTEN: usize = 0;
 const READ: usize = 256;
@@ -21,10 +21,10 @@ const WORDS: usize = 512;
 struct Shared {
     rank: usize,
     map: Mapping,
-    /// The number of hand-overs so far, in each direction.
+    /// The hand-overs and acknowledgements so far.
     written: u64,
     read: u64,
-    /// Keeps the memory at its path until the first process has opened it.
+    /// Keeps the memory open, so that the first process can open it through /proc.
     _memory: OwnedFd,
 }
 
@@ -32,7 +32,7 @@ struct Shared {
 const POLLS_PER_YIELD: u32 = 100_000;
 
 impl Shared {
-    /// The second process makes the memory, `len` bytes, and the first one opens it.
+    /// The second process makes memory of `len` bytes, and the first process opens it.
     fn new(end: &End, address: &str, len: usize) -> Result<Shared> {
         let fd = if end.rank == 0 {
             let file = OpenOptions::new().read(true).write(true).open(address);
@@ -69,7 +69,7 @@ impl Shared {
         }
     }
 
-    /// The reader acknowledges all messages, and the writer waits for that.
+    /// The reader acknowledges all messages, and the writer waits for the acknowledgement.
     fn acknowledge(&mut self) {
         self.read += 1;
         match self.rank {
@@ -116,8 +116,8 @@ impl Polls {
     }
 }
 
-/// One process writes a buffer and the other reads it, handed over by an index: the limit of
-/// messages in place.
+/// One process writes a buffer, and the other reads it. An index hands the buffer over. This is the
+/// limit for messages in place.
 pub struct BufferPair {
     shared: Shared,
     size: usize,
@@ -171,22 +171,22 @@ impl Pair for BufferPair {
     }
 }
 
-/// The longest piece that is copied at once, and the bytes of all pieces of one direction: they fit
-/// the caches, so that a message is in memory only at its two ends.
+/// The maximum length of a piece, and the bytes of all pieces of one direction. Both fit into the
+/// caches, so a message is in memory only at its two ends.
 const PIECE_MAX: usize = 32 << 10;
 const RING: usize = 256 << 10;
 
-/// The pieces of one direction, at most.
+/// The maximum number of pieces in one direction.
 const PIECES_MAX: usize = 64;
 
-/// One direction begins with the number of pieces that were taken out, and then has a line for each
-/// piece, with the number of the piece that is in it.
+/// The area of one direction begins with the number of pieces that were taken out. Then it has a
+/// line for each place in the ring, with the number of the piece in that place.
 const LINE: usize = 64;
 const HEADER: usize = (1 + PIECES_MAX) * LINE;
 const DIRECTION: usize = HEADER + RING;
 
-/// One process copies messages into a ring of pieces, and the other copies them out of it, each
-/// with the `memcpy` of the C library: the limit of messages that are copied twice.
+/// One process copies messages into a ring of pieces, and the other process copies them out of it.
+/// Both use the `memcpy` of the C library. This is the limit for messages that are copied twice.
 pub struct CopyPair {
     test: Test,
     shared: Shared,
@@ -194,7 +194,7 @@ pub struct CopyPair {
     out: Vec<u8>,
     into: Vec<u8>,
     piece: usize,
-    /// Pieces put in and taken out so far.
+    /// The numbers of pieces that were put into a ring and taken out of one so far.
     put: u64,
     taken: u64,
 }
@@ -219,17 +219,18 @@ impl CopyPair {
         })
     }
 
-    /// The offset of the direction from this process, or of the direction to it.
+    /// The offset of one direction: the one from this process if `is_ours`, otherwise the one to
+    /// it.
     fn direction(&self, is_ours: bool) -> usize {
         MESSAGES + DIRECTION * usize::from((self.shared.rank == 0) != is_ours)
     }
 
-    /// The number of pieces that are in the ring at once, at most.
+    /// The maximum number of pieces in the ring.
     fn pieces(&self) -> u64 {
         (RING / self.piece).min(PIECES_MAX) as u64
     }
 
-    /// The offsets of a piece of a direction: of its line, and of its bytes.
+    /// The offset of a piece's line, and the offset of its bytes.
     fn lies(&self, direction: usize, number: u64) -> (usize, usize) {
         let index = (number % self.pieces()) as usize;
         (
@@ -238,7 +239,8 @@ impl CopyPair {
         )
     }
 
-    /// Puts a piece of the message in, from `at` on. None where there is no room.
+    /// Puts the next piece of the message, which begins at `at`, into the ring. Returns its length,
+    /// or `None` if there is no room.
     fn put(&mut self, at: usize) -> Option<usize> {
         let direction = self.direction(true);
         let taken = (self.put + 1).saturating_sub(self.pieces());
@@ -248,8 +250,8 @@ impl CopyPair {
         let (line, bytes) = self.lies(direction, self.put);
         let len = self.piece.min(self.out.len() - at);
         let piece = self.shared.map.range(bytes, len);
-        // SAFETY: the range has `len` bytes. The other process has copied the piece that was there
-        // before, and reads the new one only after its number is stored.
+        // SAFETY: the range has `len` bytes. The other process has already copied the piece that
+        // was there before, and reads the new piece only after its number is stored.
         unsafe { piece.copy_from_nonoverlapping(self.out[at..].as_ptr(), len) };
         self.put += 1;
         let number: &AtomicU64 = self.shared.map.long(line);
@@ -257,7 +259,8 @@ impl CopyPair {
         Some(len)
     }
 
-    /// Takes a piece of the message out, to `at`. None where none has come.
+    /// Takes the next piece out of the ring and copies it to `at`. Returns its length, or `None` if
+    /// no piece has come.
     fn take(&mut self, at: usize) -> Option<usize> {
         let direction = self.direction(false);
         let (line, bytes) = self.lies(direction, self.taken);
@@ -266,7 +269,7 @@ impl CopyPair {
         }
         let len = self.piece.min(self.into.len() - at);
         let piece = self.shared.map.range(bytes, len);
-        // SAFETY: the range has `len` bytes, which the other process writes again only after the
+        // SAFETY: the range has `len` bytes. The other process writes them again only after the
         // number is stored.
         unsafe { piece.copy_to_nonoverlapping(self.into[at..].as_mut_ptr(), len) };
         self.taken += 1;
@@ -275,7 +278,7 @@ impl CopyPair {
         Some(len)
     }
 
-    /// Sends `sends` messages and receives `receives` messages, both at the same time.
+    /// Sends and receives these numbers of messages at the same time.
     fn run(&mut self, sends: usize, receives: usize) {
         let size = self.out.len();
         let (mut sent, mut received) = ((sends, 0), (receives, 0));
@@ -311,7 +314,7 @@ impl Pair for CopyPair {
     }
 
     fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
-        // Nothing is in the rings: each test ends with an acknowledgement.
+        // The rings are empty, because each test ends with an acknowledgement.
         (self.out, self.into) = (vec![1; size], vec![1; size]);
         self.piece = size.next_multiple_of(LINE).clamp(LINE, PIECE_MAX);
         self.window = window;

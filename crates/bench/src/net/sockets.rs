@@ -1,4 +1,4 @@
-//! Sockets that are polled: the lower limit of the cost of a transport over sockets.
+//! Sockets that are polled: the lower limit for the cost of a transport over sockets.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -82,7 +82,7 @@ impl SocketPair {
     }
 }
 
-/// Repeats an attempt until it returns true.
+/// Repeats an attempt until it returns true. `AGAIN` is no error.
 fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
     let mut polls = 0;
     loop {

@@ -27,7 +27,7 @@ pub struct Ucx {
 }
 
 impl Ucx {
-    /// The reason why it cannot be measured on this machine, if so.
+    /// The reason why UCX cannot be measured on this machine, or `None` if it can.
     pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let is_there = in_path(PROGRAM.as_ref()).is_some();
         let why = || format!("UCX is not installed: there is no {PROGRAM}");
@@ -46,7 +46,8 @@ impl Ucx {
         format!("ucx-{}-{}-{means}", self.kind, test.name())
     }
 
-    /// The commands of the two processes, pinned like ours. The first one is the server.
+    /// The commands of the two processes, pinned like our own processes. The first one is the
+    /// server.
     fn ends(&self, peers: &PeerPrograms, test: Test) -> Result<[Argv; 2]> {
         let port = (20_000 + std::process::id() % 10_000).to_string();
         let end = |rank: usize, host: &[&str]| -> Result<Argv> {
@@ -108,8 +109,9 @@ impl Ucx {
         self.tls.contains("tcp")
     }
 
-    /// The program's name of a test, and the number of repetitions, because it does not measure for
-    /// a given time. The number assumes 8 GB/s, and for sockets 1.5 GB/s and 8 us per message.
+    /// The program's name for a test, and the number of repetitions. The program does not measure
+    /// for a given time, so the number assumes 8 GB/s; for sockets it assumes 1.5 GB/s and 8 us per
+    /// message.
     fn test(&self, test: Test, size: usize, seconds: f64) -> (String, u64) {
         let is_remote = self.is_remote();
         let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
@@ -127,7 +129,8 @@ impl Ucx {
     }
 }
 
-/// Parses the output. The CPU seconds of both processes include all sizes, and are divided evenly.
+/// Parses the output. The CPU seconds of both processes cover all sizes, and are divided evenly
+/// among them.
 fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text
         .lines()

@@ -20,7 +20,8 @@ pub struct LineStyle {
 
 pub const COLOURS: usize = 7;
 
-/// The number of markers. It has no factor in common with [`COLOURS`], so 56 series look different.
+/// The number of markers. It has no factor in common with [`COLOURS`], so 56 series have different
+/// styles.
 const MARKERS: usize = 8;
 
 impl LineStyle {
@@ -177,7 +178,7 @@ impl Panel<'_> {
         }
     }
 
-    /// The labels of the parameters for which there is room.
+    /// Labels of the parameters, as many as fit.
     fn columns(&self, across: &dyn Fn(f64) -> f64) -> Vec<Tick> {
         let fits = |ticks: &[Tick]| {
             ticks.windows(2).all(|pair| {
@@ -205,7 +206,7 @@ impl Panel<'_> {
                 upwards(self.values.place(value)),
             )
         };
-        // Ours come last, so that they are above the others.
+        // Our own series come last, so that they are drawn above the others.
         let order = [Kind::Limit, Kind::Peer, Kind::Ours];
         let lines = order.iter().flat_map(|kind| {
             self.lines
@@ -247,8 +248,8 @@ impl Panel<'_> {
         }
     }
 
-    /// The horizontal distance between the points of different series for the same parameter, if
-    /// there is room, so that they do not hide each other.
+    /// The horizontal distance between the points of different series for the same parameter. It
+    /// keeps points from hiding each other, if there is room.
     fn apart(&self, area: &Area) -> f64 {
         match self.parameters {
             Scale::Steps(steps) => {
@@ -285,7 +286,7 @@ impl Panel<'_> {
         }
     }
 
-    /// The names in rows, each with its value below it, with the values to the right.
+    /// Rows with a name and its value below it. The value axis goes to the right.
     fn dots(&self, form: Form) -> Markup {
         let area = Area {
             left: 8.0,
@@ -417,7 +418,8 @@ fn class_of(kind: Kind, line_style: LineStyle) -> String {
     format!("{kind} c{}", line_style.colour)
 }
 
-/// The whiskers and markers of the resolved points, or of the others.
+/// The whiskers and markers of the resolved points if `is_sure`, otherwise those of the other
+/// points.
 fn stroked(
     line: &Line,
     placed: &[(f64, f64, &Point)],

@@ -1,4 +1,4 @@
-//! The page of a run: one file without scripts, which loads nothing else.
+//! The page of a run: one file without scripts, which loads no other file.
 
 mod chart;
 mod papers;
@@ -179,13 +179,13 @@ fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
     }
 }
 
-/// Whether one of these plots shows the quantity.
+/// Whether one of the plots in these outcomes shows the quantity.
 fn is_of(fact: &Fact, outcomes: &[&Outcome]) -> bool {
     let mut plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
     plots.any(|plot| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
 }
 
-/// A name looks the same in all plots of a suite.
+/// The style of each name. A name has the same style in all plots of a suite.
 fn line_styles<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, LineStyle> {
     let mut line_styles = BTreeMap::new();
     for line in outcomes.iter().flat_map(|outcome| &outcome.series) {
@@ -214,7 +214,7 @@ fn experiment(
     }
 }
 
-/// The plots with a title. Experiments that could not be planned have a plot without one.
+/// The plots that have a title. Experiments that could not be planned have a plot without a title.
 fn titled(outcome: &Outcome) -> impl Iterator<Item = &Plot> {
     outcome.plots.iter().filter(|plot| !plot.title.is_empty())
 }
@@ -226,7 +226,7 @@ fn sentence(note: &str) -> String {
     }
 }
 
-/// A plot at all distances at which it was measured, and its tables.
+/// A plot with a panel for each distance that was measured, and its tables.
 fn figure(
     outcome: &Outcome,
     plot: &Plot,
@@ -302,7 +302,7 @@ fn lines<'a>(
     lines
 }
 
-/// The position of a paper's figure among these points. `None` if its parameter is missing.
+/// The position of a paper's figure among these points. `None` if the figure has no position.
 fn placed(fact: &Fact, points: &[&Point]) -> Option<Mark> {
     let mark = fact.mark.as_ref()?;
     let least = points.iter().map(|point| point.x).min_by(f64::total_cmp);
@@ -342,7 +342,7 @@ fn scales(
         }
         _ => Scale::of_parameters(&plot.x, &parameters),
     };
-    // The interval of a noisy point does not matter.
+    // The interval of a noisy point does not affect the scale.
     let ends = |point: &&Point| match point.state {
         State::Noisy => vec![point.value],
         _ => vec![point.value, point.low, point.high],
@@ -384,7 +384,7 @@ fn description(plot: &Plot, distance: Distance, lines: &[Line]) -> String {
 fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
     let mut shown: Vec<&Line> = Vec::new();
     for line in distances.iter().flat_map(|(_, lines)| lines) {
-        // Dots have their names in the plot instead.
+        // Dots need no legend, because the plot contains their names.
         if shape != Shape::Dots && !shown.iter().any(|other| other.name == line.name) {
             shown.push(line);
         }
@@ -401,7 +401,7 @@ fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) ->
     }
 }
 
-/// The figures of each paper that look alike: the paper, whether they are points, and a
+/// The figures of papers, grouped by appearance: the paper, whether the figures are points, and a
 /// description.
 fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
     let mut found: Vec<(Source, bool, String)> = Vec::new();

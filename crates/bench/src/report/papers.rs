@@ -13,11 +13,11 @@ pub struct Fact {
     /// The value in the words of the paper.
     pub figure: &'static str,
     pub mark: Option<Mark>,
-    /// Our values of the same kind, besides those at the mark.
+    /// Our values to show besides those at the mark.
     here: &'static [OurPoint],
 }
 
-/// The value as a number, if one of our plots shows the same quantity.
+/// The value as a number. Facts have a mark if one of our plots shows the same quantity.
 #[derive(Debug)]
 pub struct Mark {
     /// The [`Plot::id`], in which an asterisk matches any text.
@@ -43,9 +43,9 @@ pub enum Parameter {
     /// The smallest parameter, such as the smallest message.
     Smallest,
     Value(f64),
-    /// The best value for any parameter.
+    /// Any parameter: the best value counts.
     Best,
-    /// A level for all parameters.
+    /// The value applies to all parameters, and is drawn as a level.
     Level,
 }
 
@@ -464,7 +464,7 @@ impl Mark {
         is_like(&plot.id, self.plot) && convert(self.value, self.unit, &plot.y.unit).is_some()
     }
 
-    /// The value in another unit. `None` if that is the unit of another quantity.
+    /// The value in another unit. `None` if the unit belongs to another quantity.
     pub fn value_in(&self, unit: &str) -> Option<f64> {
         convert(self.value, self.unit, unit)
     }
@@ -491,7 +491,7 @@ impl Fact {
 }
 
 impl OurPoint {
-    /// The best of several points. Unresolved points count only if there are no others.
+    /// The best of several points. Unresolved points count only if there are no resolved ones.
     fn find<'a>(&self, outcomes: &[&'a Outcome]) -> Option<Found<'a>> {
         let plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
         let plot = plots
@@ -537,7 +537,7 @@ fn is_like(id: &str, pattern: &str) -> bool {
     }
 }
 
-/// Converts a value to another unit. `None` if that is the unit of another quantity.
+/// Converts a value to another unit. `None` if the units belong to different quantities.
 fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     let size = |unit: &str| {
         Some(match unit {
@@ -598,7 +598,7 @@ mod tests {
         }
     }
 
-    /// The planned suites on a machine with the demo, which is deleted with the folder.
+    /// The planned suites on a machine that has the demo. The demo is deleted with the folder.
     fn planned() -> (tempfile::TempDir, Vec<crate::plan::Experiment>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("demos")).unwrap();
@@ -709,7 +709,7 @@ mod tests {
         assert_eq!(beside("iso_demo, 1.2 million"), [3500.0]);
         assert_eq!(beside("iso_demo over Elan"), [2800.0, 2300.0]);
         assert_eq!(beside("Latency, MPI over shared memory"), [0.3]);
-        // Networks are not compared with sockets of one host.
+        // Figures of networks are not compared with sockets of one host.
         for network in ["Myrinet", "Ethernet"] {
             let facts = FACTS.iter().filter(|fact| fact.quantity.contains(network));
             assert!(facts.clone().count() > 1);

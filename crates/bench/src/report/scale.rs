@@ -12,8 +12,8 @@ pub enum Scale {
         /// Labels are whole numbers.
         is_whole: bool,
     },
-    /// For positive numbers. All other numbers have position 0, and if there are any, the positive
-    /// ones begin at [`BREAK`].
+    /// For positive numbers. All other numbers have position 0. If there are such numbers, the
+    /// positive ones begin at [`BREAK`].
     Log {
         low: f64,
         high: f64,
@@ -21,7 +21,7 @@ pub enum Scale {
         /// Labels are powers of two.
         is_bytes: bool,
     },
-    /// Values at equal distances, independent of their differences.
+    /// Values at equal distances, independent of the differences between them.
     Steps(Vec<f64>),
 }
 
@@ -35,14 +35,15 @@ pub struct Tick {
 /// The part of a logarithmic axis before the smallest positive value, if there are zeros.
 const BREAK: f64 = 0.1;
 
-/// More values than these are never drawn at equal distances.
+/// The maximum number of values that are drawn at equal distances.
 const STEPS_MAX: usize = 16;
 
-/// Values that are closer together than this share of the axis are drawn at equal distances.
+/// If two values are closer together than this share of the axis, all values are drawn at equal
+/// distances.
 const CROWDED: f64 = 0.05;
 
 impl Scale {
-    /// For parameters: exactly from the smallest to the largest.
+    /// A scale for parameters. It goes exactly from the smallest to the largest value.
     pub fn of_parameters(axis: &Axis, values: &[f64]) -> Scale {
         let values = sorted(values);
         let (Some(low), Some(high)) = (values.first().copied(), values.last().copied()) else {
@@ -79,8 +80,8 @@ impl Scale {
         }
     }
 
-    /// For values: from and to round numbers around these. Begins at zero, unless all values are
-    /// close together and far from zero.
+    /// A scale for values. It begins and ends at round numbers. It begins at zero, unless all
+    /// values are close together and far from zero.
     pub fn of_values(axis: &Axis, values: &[f64], from_zero: bool) -> Scale {
         let values = sorted(values);
         if axis.is_log {
@@ -147,7 +148,7 @@ impl Scale {
         place.clamp(0.0, 1.0)
     }
 
-    /// About this number of labels at most, in order.
+    /// The labels in order, about `count` of them at most.
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let count = count.max(1);
         let values: Vec<(f64, String)> = match self {
@@ -193,7 +194,8 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// 1, 2 or 5 times a power of ten, so that a length has at most `count` of them.
+/// The smallest step that divides a length into at most `count` parts. It is 1, 2 or 5 times a
+/// power of ten.
 fn step(length: f64, count: usize) -> f64 {
     let least = length / count as f64;
     let power = 10f64.powf(least.log10().floor());
@@ -255,7 +257,7 @@ fn decimal_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     let fitting = every.into_iter().find(|ticks| ticks.len() <= count);
     match fitting {
         Some(ticks) if ticks.len() >= 2 => ticks,
-        // One or two decades contain no other power of ten, so multiples are used.
+        // In one or two decades there is no other power of ten, so multiples are used.
         _ => {
             let every = all.len().div_ceil(count);
             all.into_iter().step_by(every).collect()
@@ -263,7 +265,7 @@ fn decimal_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     }
 }
 
-/// 10 to a power. `powi` is less exact for negative powers.
+/// Ten to this power. `powi` is less exact for negative powers.
 fn ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(1.0)
 }

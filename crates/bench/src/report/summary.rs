@@ -1,4 +1,4 @@
-//! The summary of a run: the most important good and bad results, from the numbers themselves.
+//! The summary of a run: the most important good and bad results, derived from the numbers.
 
 use super::text;
 use crate::format::{amount, number};
@@ -7,10 +7,10 @@ use crate::suite::Suite;
 
 /// Numbers within this factor of each other are about the same.
 const ALIKE: f64 = 1.1;
-/// The number of best and of worst results that are named.
+/// The number of best results, and of worst results, that are named.
 const NAMED: usize = 3;
 
-/// One of our numbers, and the best of others for the same x and distance of the same plot.
+/// One of our numbers, and the best number of others for the same x and distance of the same plot.
 struct Pair<'r> {
     suite: Suite,
     plot: &'r Plot,
@@ -20,9 +20,9 @@ struct Pair<'r> {
     factor: f64,
 }
 
-/// About ten sentences, in this order: how often Manganese is better or worse than other libraries
-/// and programs, where it is best and worst, and how close it comes to the limits of the machine.
-/// Empty if nothing of this was measured. Only resolved numbers count.
+/// About ten sentences. They say how often Manganese is better or worse than other libraries and
+/// programs, then where it is best and worst, then how close it comes to the limits of the machine.
+/// Only resolved numbers count. Empty if there are none of these.
 pub fn lines(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let peers = pairs(record, Kind::Peer);
@@ -67,7 +67,7 @@ pub fn lines(record: &Record) -> Vec<String> {
     lines
 }
 
-/// Each of our numbers for which there is another one to compare with.
+/// Our numbers, each with a number of this kind to compare with. Numbers without one are left out.
 fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
@@ -117,7 +117,7 @@ fn pairs_of<'r>(
                 other: (other, beside),
                 factor,
             };
-            // If there are several others, the best one counts.
+            // If there are several other numbers, the best one counts.
             let known = pairs
                 .iter_mut()
                 .find(|known| known.ours.0.name == ours.name && known.ours.1.x == point.x);
@@ -131,8 +131,8 @@ fn pairs_of<'r>(
     pairs
 }
 
-/// Our series for the same purpose as another one: by the same kind of socket, or else the first
-/// one that does not leave out rendering.
+/// The series of ours that has the same purpose as `other`: the one with the same kind of socket,
+/// or else the first one that does render.
 fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Option<&'r Series> {
     let draws = |line: &&Series| {
         !["null", "discard"]
@@ -155,7 +155,7 @@ fn socket(line: &Series) -> Option<&str> {
     words.find(|word| ["tcp", "unix", "tls", "udp"].contains(word))
 }
 
-/// How many times better one number is than another. `None` if that is undefined.
+/// How many times better our number is than the other. `None` if that is undefined.
 fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     let is_known = |point: &Point| point.state == State::Resolved && point.value > 0.0;
     if !is_known(ours) || !is_known(other) {
@@ -168,7 +168,8 @@ fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     }
 }
 
-/// The first pairs in an order. Prefers pairs of different suites, and then of different plots.
+/// The first pairs in this order. Pairs of different suites are preferred, and then pairs of
+/// different plots.
 fn chosen<'p, 'r>(
     pairs: &'p [Pair<'r>],
     order: impl Fn(&Pair, &Pair) -> std::cmp::Ordering,

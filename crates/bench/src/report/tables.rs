@@ -11,8 +11,7 @@ use crate::table;
 /// A series, and its points at one distance.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
 
-/// The tables of a plot at one distance: values, then percentiles and CPU seconds if they are
-/// known.
+/// The tables of a plot at one distance: values, then percentiles and CPU seconds if there are any.
 pub fn of_plot(plot: &Plot, series: &[&Series], distance: Distance) -> Markup {
     let rows: Vec<Row> = series
         .iter()
@@ -50,8 +49,8 @@ pub fn of_plot(plot: &Plot, series: &[&Series], distance: Distance) -> Markup {
     }
 }
 
-/// Methods are rows if there are more of them than parameters, and columns otherwise, so that the
-/// table is narrow.
+/// A table that is as narrow as possible: methods are rows if there are more methods than
+/// parameters, and columns otherwise.
 fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
     let parameters = table::parameters(rows);
     let find = |row: &Row, x: f64| {
@@ -156,7 +155,7 @@ pub fn goals(outcome: &Outcome) -> Markup {
     }
 }
 
-/// The methods of an experiment, the commands for the same measurements, and errors.
+/// The methods of an experiment, the commands for their measurements, and errors.
 pub fn methods(outcome: &Outcome) -> Markup {
     let mut shown: Vec<&Series> = Vec::new();
     for line in &outcome.series {
@@ -208,7 +207,7 @@ fn described(line: &Series) -> Markup {
     }
 }
 
-/// The figures of the papers, with ours of the same quantity.
+/// The figures of the papers, next to our figures for the same quantity.
 pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     let mut sources: Vec<Source> = Vec::new();
     for fact in facts {

@@ -29,7 +29,7 @@ pub fn count(number: usize, what: &str) -> String {
 /// The font size of a plot, in px.
 pub const SIZE: f64 = 12.0;
 
-/// An upper bound of the width of a text in px, with the fonts of common systems.
+/// An upper bound for the width of a text in px, in the fonts of common systems.
 pub fn width(text: &str) -> f64 {
     let of = |c: char| match c {
         'i' | 'l' | 'j' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.31,
@@ -42,7 +42,7 @@ pub fn width(text: &str) -> f64 {
     text.chars().map(of).sum::<f64>() * SIZE
 }
 
-/// Breaks text into lines of at most this width. Cuts it off after `most` lines.
+/// Breaks text into lines of at most this width. Cuts the text off after `most` lines.
 pub fn wrap(text: &str, limit: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut is_cut = false;

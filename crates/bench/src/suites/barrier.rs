@@ -1,5 +1,6 @@
-//! Barriers of processes on one host, by the number of processes and by kind, beside MPI's and the
-//! raw barriers that are the limits. Those over slow links are in `barrier_link`.
+//! Barriers of processes on one host, by the number of processes and by kind. They are compared
+//! with MPI's barriers and with the raw barriers, which are the limits. Barriers over slow links
+//! are in `barrier_link`.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
@@ -26,11 +27,11 @@ use crate::suite::Suite;
 const PROCESSES: [usize; 6] = [2, 4, 9, 16, 32, 64];
 const QUICK: [usize; 2] = [2, 9];
 
-/// The largest number of processes of MPI. Libraries that do not yield take seconds for a barrier
-/// of more on a few processors.
+/// The largest number of processes for MPI. On a few processors, libraries that do not yield take
+/// seconds for a barrier of more processes.
 const MPI_MOST: usize = 16;
 
-/// The kinds that are measured; the last one is also compared with datagrams.
+/// The kinds that are measured. The last one is also compared with raw datagrams.
 const KINDS: [&str; 5] = ["shm", "star", "tree-8", "dissemination", UDP];
 pub const UDP: &str = "udp";
 
@@ -43,7 +44,7 @@ const PLOT: &str = "barrier-processes";
 const SHM_PLOT: &str = "barrier-shm";
 const IN_TURN_LINE: &str = "shm, in turn with its limit";
 
-/// The time limit of a run of MPI in addition to the time for which it measures.
+/// The time limit of a run of MPI, in addition to its measuring time.
 const MPI_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -130,7 +131,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(experiments)
 }
 
-/// A figure of the batches of one run.
+/// A figure from the batches of one run.
 pub fn figure(plot: &str, x: f64, batches: &[f64]) -> Figure {
     let (value, percentiles) = microseconds(batches);
     let mut figure = Figure::new(plot, x, value);
@@ -146,8 +147,8 @@ struct OnOneHost {
     barrier: &'static str,
     counts: Vec<usize>,
     seconds: f64,
-    /// Whether it is measured in turn with its limit in the same processes. Lines that come from
-    /// different processes have their pages at different addresses.
+    /// Whether the barrier is measured in turn with its limit in the same processes. Other lines
+    /// come from different processes, which have their pages at different addresses.
     is_in_turn: bool,
 }
 
@@ -236,7 +237,7 @@ impl Method for Mpi {
     }
 }
 
-/// Our best kind, and the one over datagrams, beside the limits and MPI.
+/// Compares our best kind with the limits and MPI, and the kind over datagrams as well.
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let limits = [
         (KINDS[0], FLAGS_LINE),
@@ -250,8 +251,8 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// One line of a plot, as a multiple of the time of another one: "shm, times the time of two flags:
-/// 1.20 at 2 processes". `None` if no number of both is resolved.
+/// The time of one line of a plot, as a multiple of the time of another line: "shm, times the time
+/// of two flags: 1.20 at 2 processes". `None` if there is no parameter at which both are resolved.
 pub fn verdict(
     outcome: &Outcome,
     plot: &str,

@@ -1,5 +1,5 @@
-//! Barriers of two hosts over a slow link: while nothing else uses it, while bulk transfers fill it
-//! in both directions, and while it loses packets.
+//! Barriers of two hosts over a slow link: while the link is otherwise idle, while bulk transfers
+//! fill it in both directions, and while it loses packets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -36,8 +36,8 @@ const LOSSY: &str = "barrier-link-lossy";
 
 const MPI_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Programs that look for network interfaces in /sys find those of the namespace in which it was
-/// mounted.
+/// Programs that look for network interfaces in /sys find the interfaces of the namespace in which
+/// /sys was mounted. So each process gets a mount of its own.
 const WITH_OWN_SYS: [&str; 6] = [
     "unshare",
     "-m",
@@ -63,7 +63,7 @@ const LINES: [Line; 5] = [
     Line::Here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS),
 ];
 
-/// Those of our own processes. MPI reports averages, which single losses dominate.
+/// The lines of our own processes. MPI reports averages, which single losses would dominate.
 const LOSSY_LINES: [Line; 2] = [LINES[0], LINES[1]];
 
 const DISSEMINATION: &str = "dissemination, tcp";
@@ -199,7 +199,8 @@ impl Method for OverLink {
     fn missing(&self) -> Option<String> {
         match self.line {
             Line::Here(..) => None,
-            // The settings are those of the link, which no other run has.
+            // The settings only identify runs that hung. Runs over the link are recorded under
+            // other names.
             Line::Mpi(_, library) => self.peers.missing(library, &DEFAULT_SETTINGS, BARRIERS),
         }
     }
@@ -251,7 +252,7 @@ fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64, each: bool) -> Result
 }
 
 /// The command that starts two processes of a library, one at each end. The library's starter runs
-/// at the first end, and starts the second process as it would start any program.
+/// at the first end, and starts the command that enters the second end as if it were the program.
 fn over_link(library: MpiLibrary, enter: [Vec<String>; 2], words: &[String]) -> Argv {
     let [first, second] = enter;
     let starter = [library.starter()];

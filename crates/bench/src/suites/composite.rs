@@ -1,6 +1,6 @@
-//! Sort-last compositing, as in the tables of the VG Cluster: eight renderers, which draw their
-//! pictures again in each frame, and a display, which gets the merged picture. By the size of the
-//! picture, and by the number of renderers.
+//! Sort-last compositing, as in the tables of the VG Cluster. Eight renderers draw their pictures
+//! again in each frame, and a display gets the merged picture. The results are by the size of the
+//! picture and by the number of renderers.
 
 use std::thread;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUN
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
 
-/// The six sizes of the paper, and two larger ones.
+/// The six sizes of the paper and two larger sizes.
 pub const SIZES: [(usize, usize); 8] = [
     (256, 256),
     (512, 512),
@@ -30,8 +30,9 @@ pub const SIZES: [(usize, usize); 8] = [
 
 const RENDERERS: usize = 8;
 
-/// The library chooses one of the next two: members claim stripes and merge them, or the display
-/// merges everything. On a crowded host, it may let only the members that draw last merge.
+/// The methods by which the library composites. With `Chosen`, it uses one of the next two: members
+/// claim stripes and merge them, or the display merges everything. On a crowded host, it may let
+/// only the members that draw last merge.
 const ROUTES: [Route; 9] = [
     Route::Chosen,
     Route::By(Schedule::DirectSend),
@@ -44,7 +45,7 @@ const ROUTES: [Route; 9] = [
     Route::OnHosts(4),
 ];
 
-/// Numbers of renderers for which processes are started.
+/// The numbers of renderers that are measured with processes.
 const NUMBERS: [usize; 4] = [2, 4, 8, 16];
 
 /// The routes that are compared for these numbers.
@@ -55,7 +56,7 @@ const ROUTES_BY_NUMBER: [Route; 4] = [
     Route::OnHosts(2),
 ];
 
-/// Numbers of renderers on the simulated clock.
+/// The numbers of renderers on the simulated clock.
 const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// The schedules on the simulated clock.
@@ -67,7 +68,7 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Tree(8),
 ];
 
-/// The barriers before each composition. The display passes them, too.
+/// The barriers before each composition. The display also takes part in them.
 const BARRIERS: [Option<Barrier>; 5] = [
     None,
     Some(Barrier::Shared),
@@ -105,7 +106,8 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             sizes.iter().map(case).collect()
         };
         let mut methods = ours(routes, &cases, seconds);
-        // A limit for sparse pictures would have to leave out uncovered pixels, as a library does.
+        // Sparse pictures have no limit here: it would have to leave out uncovered pixels, as a
+        // library does.
         if !is_sparse {
             methods.extend(limits(&cases(Route::Chosen), seconds));
         }
@@ -161,7 +163,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         readback::plan(options),
     ];
     experiments.extend(composite_loop::plan(options));
-    // Starting it takes longer than a quick run.
+    // Starting ParaView takes longer than a quick run.
     experiments.extend((!options.is_quick).then(|| paraview::plan(options)));
     Ok(experiments)
 }
@@ -182,8 +184,9 @@ fn ours(
     routes.iter().map(method).collect()
 }
 
-/// The rate of one process that has all pictures, with one thread and with one for each processor;
-/// and the rate at which all processors only write the pictures, which no compositor can exceed.
+/// The limits: the rate of one process that has all pictures, with one thread and with one thread
+/// for each processor; and the rate at which all processors only write the pictures. No compositor
+/// can exceed the last rate.
 fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
     let method = |(threads, merges)| -> Box<dyn Method> {
         Box::new(MergeLimit {
@@ -205,7 +208,7 @@ fn about(processes: &str, is_sparse: bool) -> String {
     format!("{processes} processes on {processors} processors; every renderer writes {part} of its picture in each frame")
 }
 
-/// One size, and several numbers of renderers.
+/// One size of the picture, with several numbers of renderers.
 fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experiment {
     let numbers = options.full_or_quick(&NUMBERS[..], &NUMBERS[..2]);
     let seconds = options.full_or_quick(0.3, 0.05);
@@ -291,7 +294,7 @@ fn by_barrier(options: &BenchOptions) -> Experiment {
     }
 }
 
-/// For each size, the rate with each barrier relative to that without one.
+/// For each size, the rate with each barrier, relative to the rate without a barrier.
 fn beside_no_barrier(outcome: &Outcome) -> Vec<String> {
     let Some((without, with)) = outcome.series.split_first() else {
         return Vec::new();
@@ -358,7 +361,8 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
     beside_peers.into_iter().chain(beside_limits).collect()
 }
 
-/// For each size, the rate of a series divided by the best of others. `None` if no size has both.
+/// For each size, the rate of a series divided by the best rate of the others. `None` if no size
+/// has both.
 fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     let ratios = SIZES.iter().filter_map(|(width, height)| {
         let pixels = (width * height) as f64;
@@ -416,13 +420,13 @@ impl Method for OurCompositor {
     }
 }
 
-/// One process that has all pictures, and merges them in one pass. Each thread draws and merges a
-/// stripe of all pictures.
+/// One process that has all pictures and merges them in one pass. Each thread draws and merges the
+/// same stripe of all pictures.
 struct MergeLimit {
     cases: Vec<Case>,
     seconds: f64,
     threads: usize,
-    /// Whether the pictures are merged, or only written.
+    /// Whether the pictures are merged. Otherwise they are only written.
     merges: bool,
 }
 
@@ -445,7 +449,7 @@ impl Method for MergeLimit {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let figure = |Case { plot, x, work }: &Case| {
-            // Threads share nothing, so they need not wait for each other.
+            // Threads share no data, so they do not wait for each other.
             let stripe = Work {
                 height: work.height.div_ceil(self.threads),
                 ..*work
@@ -559,7 +563,8 @@ impl Simulated {
             to.copy_from_slice(std::hint::black_box(&from));
             Ok(())
         })?;
-        // One renderer sends its picture to the display: one message, and its bytes.
+        // One renderer sends its picture to the display. This takes one message and the picture's
+        // bytes.
         let by_message = |width: usize, height: usize| {
             let work = Work {
                 route: Route::ByMessages(Schedule::DirectSend),
@@ -572,7 +577,7 @@ impl Simulated {
         Ok(Costs {
             merge: merging / work.bytes() as f64,
             message: short / 2.0,
-            // It is a part of the time of a short message here.
+            // The latency is included in the time of a short message.
             latency: 0.0,
             byte: (long - short).max(0.0) / blending(1, 1024, 768).bytes() as f64,
             copy: copy / bytes.len() as f64,

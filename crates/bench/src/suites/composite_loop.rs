@@ -1,6 +1,6 @@
-//! The whole loop of sort-last rendering: unmodified programs draw their shares, each on a renderer
-//! of its own, the pictures are read back and merged, and the result is shown. By the size of the
-//! picture.
+//! The whole loop of sort-last rendering. Unmodified programs draw their shares, each on its own
+//! renderer. The pictures are read back and merged, and the result is shown. The results are by the
+//! size of the picture.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::suite::Suite;
 
 const SIZES: [(u32, u32); 4] = [(256, 256), (512, 512), (1024, 768), (1600, 1200)];
 
-/// A program, its arguments, how the pictures of its copies are merged, and what they show.
+/// A program, its arguments, how the pictures of its copies are merged, and what the pictures show.
 type Composited = (
     &'static str,
     &'static [&'static str],
@@ -36,14 +36,14 @@ const LOOPS: [Composited; 2] = [
     ("volume", &[], "over", "a volume, blended in order"),
 ];
 
-/// The name of a method, the copies of the program, and the flags of `mgn run`, or `None` for the
-/// local driver.
+/// The name of a method, the number of copies of the program, and the flags of `mgn run`. The flags
+/// are `None` for the local driver.
 type Line = (&'static str, usize, Option<String>);
 
-/// Frames that are measured in each run.
+/// The number of frames that are measured in each run.
 const FRAMES: u64 = 8;
 
-/// The time limit of the clock; the programs end after their frames.
+/// The time limit of the clock library. The programs end earlier, after their frames.
 const SECONDS: f64 = 60.0;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -112,7 +112,7 @@ pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
 /// The program and its arguments, except for the size.
 fn words(path: &Path, arguments: &[&str], copies: usize) -> Vec<OsString> {
     let frames = (WARM_UP_FRAMES + FRAMES).to_string();
-    // `mgn run -np` inserts the number of the copy, and the number of copies.
+    // `mgn run -np` replaces these by the number of the copy and the number of copies.
     let part: &[&str] = match copies {
         1 => &[],
         _ => &["--part", "%r/%n"],

@@ -1,7 +1,7 @@
-//! Many processes and many links: the throughput of all together, the fairness among the links, the
-//! memory that they take, and the processor time while all wait. All processes send to each other,
-//! or many links lead to one receiver. The time of a step from all to all is in the suite
-//! `pattern`. The suite runs only if it is named.
+//! Many processes and many links. The suite measures the total throughput, the fairness among the
+//! links, the memory of all processes, and the processor time while all of them wait. Either all
+//! processes send to each other, or many links lead to one receiver. The suite `pattern` measures
+//! the time of a step from all to all. This suite runs only if it is named.
 
 use std::time::{Duration, Instant};
 
@@ -154,7 +154,7 @@ impl Shape {
 struct Crowd {
     transport: &'static str,
     shape: Shape,
-    /// The time for which all send with each size, and for which all wait.
+    /// The seconds for which all send with each size, and the seconds for which all wait.
     seconds: f64,
     idle: f64,
 }
@@ -195,7 +195,7 @@ impl Method for Crowd {
 }
 
 impl Crowd {
-    /// All senders send as fast as possible.
+    /// Measures while all senders send as fast as possible.
     fn flow(&self, all: &mut [MemberProcess], size: usize) -> Result<[Figure; 2]> {
         let seconds = self.seconds;
         let is_all = matches!(self.shape, Shape::AllToAll(_));
@@ -219,8 +219,8 @@ impl Crowd {
     }
 }
 
-/// The rate of all links together in GB/s, and the messages of the slowest link in percent of those
-/// of the fastest one, from the messages of each link.
+/// The rate of all links together in GB/s, and the messages of the slowest link in percent of the
+/// messages of the fastest link. `counts` are the messages of each link.
 fn rate_and_fairness(counts: &[f64], size: usize, seconds: f64) -> Result<[f64; 2]> {
     let most = counts.iter().copied().fold(0.0, f64::max);
     let least = counts.iter().copied().fold(f64::MAX, f64::min);

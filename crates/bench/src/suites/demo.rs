@@ -14,7 +14,8 @@ pub fn no_demo() -> String {
     )
 }
 
-/// The program and its arguments. The demo has its name only, other programs their path.
+/// The program and its arguments. The demo is shown by its name only, and other programs by their
+/// path.
 pub fn title(mgn: &Path, words: &[OsString]) -> String {
     let is_demo = demo(mgn, DEMO).is_some_and(|path| path == words[0]);
     let mut words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -24,7 +25,7 @@ pub fn title(mgn: &Path, words: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The beginning of the ids of a program's plots.
+/// The prefix of the ids of a program's plots.
 pub fn id(suite: &str, title: &str) -> String {
     let words = title
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -1,4 +1,4 @@
-//! The cost of drawing through other processes. Any program is drawn directly, without rendering,
+//! The cost of drawing through other processes. A program is drawn directly, without rendering,
 //! without servers, by several servers, and by other software with the same purpose. The evaluation
 //! of libtcomm has the same modes (local, null, discard and render), with ten instances of an
 //! isosurface.
@@ -18,7 +18,7 @@ use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUN
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
-/// The triangles of the demo in a quick run, which must start fast.
+/// The triangles of the demo in a quick run, in which the demo must start fast.
 const QUICK_TRIANGLES: &str = "120000";
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -86,7 +86,7 @@ fn all(options: &BenchOptions) -> Vec<Line> {
     local.into_iter().chain(ours).chain(others).collect()
 }
 
-/// The renderings that differ in how vertices reach OpenGL.
+/// The renderings for which it matters how vertices reach OpenGL.
 fn few() -> Vec<Line> {
     vec![
         ("direct", 0, Rendering::Direct),
@@ -100,8 +100,8 @@ fn null() -> Rendering {
     ours("--transport null")
 }
 
-/// If nothing is rendered, welding is off, so that the stream does not depend on the speed of the
-/// machine.
+/// Our rendering with these flags. Without rendering, welding is off, so that the stream does not
+/// depend on the speed of the machine.
 fn ours(flags: &str) -> Rendering {
     let is_stream = flags.contains("null") || flags.contains("--discard");
     Rendering::ours(&format!(

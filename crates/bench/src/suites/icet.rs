@@ -1,4 +1,4 @@
-//! IceT from the packages of ParaView, which composites the same pictures.
+//! IceT from the packages of ParaView. It composites the same pictures.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,13 +21,13 @@ const STARTER: &str = "mpirun.openmpi";
 
 pub(super) const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The time limit of a run of all sizes.
+/// The time limit of a run, which measures all sizes.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The number of strategies.
 pub const STRATEGY_COUNT: usize = 5;
 
-/// The strategies of IceT: for all tiles, and for a single image.
+/// The strategies of IceT: the one for all tiles, and the one for a single image.
 const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
     ("sequential", "radixk"),
     ("sequential", "bswap"),
@@ -41,12 +41,13 @@ pub struct Icet {
     peers: Rc<PeerPrograms>,
     strategy: (&'static str, &'static str),
     operation: Operation,
-    /// Each renderer draws a quarter of its picture.
+    /// Whether each renderer draws only a quarter of its picture.
     is_sparse: bool,
     plot: String,
     renderers: usize,
     sizes: Vec<(usize, usize)>,
-    /// The bytes to be merged in a measurement of one size. They determine the number of frames.
+    /// The number of bytes to merge in a measurement of one size. It determines the number of
+    /// frames.
     bytes: f64,
 }
 
@@ -64,7 +65,7 @@ impl Installed {
     }
 }
 
-/// IceT with its first `strategies` strategies. The best ones come first.
+/// IceT with its first `strategies` strategies. The best strategies come first.
 pub fn methods(
     strategies: usize,
     peers: &Rc<PeerPrograms>,
@@ -104,7 +105,7 @@ impl Icet {
             .args(installed.libraries.iter().map(|file| file.display()))
     }
 
-    /// The path of the program, which is compiled once.
+    /// The path of the program. The program is compiled on first use.
     fn compile(&self) -> Result<PathBuf> {
         let program = self.program();
         if !program.exists() {
@@ -125,8 +126,8 @@ impl Icet {
         (self.bytes / frame).ceil().max(3.0)
     }
 
-    /// All sizes are measured in one run, because starting nine processes takes longer than
-    /// compositing.
+    /// The command of a run, which measures all sizes, because starting nine processes takes longer
+    /// than compositing.
     fn argv(&self) -> Argv {
         let (strategy, single) = self.strategy;
         // The last process is the display.
@@ -191,13 +192,14 @@ impl Method for Icet {
     }
 }
 
-/// The command that starts this number of processes of a program, more than there are processors.
+/// The command that starts this number of processes of a program. There may be more processes than
+/// processors.
 pub(super) fn starting(processes: usize) -> Argv {
     Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
         .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
         .args(["-np", &processes.to_string()])
-        // hwloc's search for processors queries an X server, which may make each process print a
-        // line.
+        // hwloc would query an X server when it searches for processors, and each process might
+        // then print a line.
         .env("HWLOC_COMPONENTS", "-gl")
 }
 

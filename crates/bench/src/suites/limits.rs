@@ -9,8 +9,8 @@ use crate::record::Kind;
 
 const PAGE: usize = 4096;
 
-/// Copies in memory, by one processor. Source and destination lie half a page apart within their
-/// pages, so that no processor is slow (see [`mgn_sys::copy`]).
+/// Copies in memory by one processor. The offsets of source and destination within their pages
+/// differ by half a page, so that no processor is slow (see [`mgn_sys::copy`]).
 pub struct Copy {
     plot: String,
     sizes: Vec<usize>,
@@ -54,7 +54,7 @@ impl Method for Copy {
     }
 }
 
-/// The seconds of one repetition, in the fastest of several parts of the time.
+/// The seconds of one repetition, in the fastest of several groups of repetitions.
 fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
     let (mut spent, mut least, mut count) = (0.0, f64::MAX, 1u32);
     while spent < seconds {

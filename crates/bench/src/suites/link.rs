@@ -1,5 +1,5 @@
-//! Messages and drawing over slow links, down to the rates of the wireless networks in the papers
-//! on tiled walls and remote visualization.
+//! Messages and drawing over slow links. The slowest links have the rates of the wireless networks
+//! in the papers on tiled walls and remote visualization.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUN
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
-/// The rates differ, because they distinguish the links in a plot.
+/// All rates differ, because the rate identifies the link in a plot.
 const LINKS: [Conditions; 4] = [
     Conditions {
         mbit: 1000,
@@ -36,7 +36,8 @@ const LINKS: [Conditions; 4] = [
 
 const QUICK: [Conditions; 2] = [LINKS[1], LINKS[3]];
 
-/// The triangles of the demo: 87 kB per frame, so that a slow link has some frames per second.
+/// The triangles of the demo. They take 87 kB per frame, so that even a slow link carries some
+/// frames per second.
 const TRIANGLES: &str = "1200";
 
 /// The port of the render server at the far end, where no other process listens.
@@ -45,7 +46,7 @@ const PORT: u16 = 7000;
 /// The plot of the demo's frames.
 const FRAMES: &str = "link-frames";
 
-/// The time in which a session usually ends after its program.
+/// The time within which a session usually ends after its program.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -121,7 +122,7 @@ impl TestLink {
         let before = self.link()?.enter_command(1);
         let log = run.join("log");
         let words = [
-            // The log of the server must not be on the terminal.
+            // The log of the server must not appear on the terminal.
             "sh",
             "-c",
             "LIBGL_ALWAYS_SOFTWARE=1 exec \"$@\" 2>\"$0\"",
@@ -181,7 +182,7 @@ fn messages(options: &BenchOptions, links: &[Rc<TestLink>], notes: Vec<String>) 
                     plot,
                     test,
                     size,
-                    // Lost packets are retransmitted after 200 ms or more.
+                    // A lost packet is retransmitted after 200 ms or more.
                     seconds: if test_link.conditions.loss > 0 {
                         0.6
                     } else {
@@ -237,8 +238,8 @@ struct Messages {
 }
 
 impl Messages {
-    /// The messages under way: as many as the link carries in a quarter of a second, but at most as
-    /// many as on other links.
+    /// The number of messages in flight: as many as the link carries in a quarter of a second, but
+    /// at most the usual number.
     fn window(&self) -> usize {
         let bytes = self.test_link.conditions.mbit as usize * 125_000 / 4;
         (bytes / self.size).clamp(1, self.test.window(self.size))
@@ -296,7 +297,7 @@ fn drawing(
     links: &[Rc<TestLink>],
     mut notes: Vec<String>,
 ) -> Experiment {
-    // The plot of the demo has a fixed id, by which the figures of papers refer to it.
+    // The plot of the demo has a fixed id, which the figures of papers refer to.
     let (words, plot_id) = match (program, demo(&options.mgn, DEMO)) {
         (None, None) => return unavailable(Suite::Link, no_demo()),
         (None, Some(demo)) => {
@@ -397,7 +398,7 @@ impl Method for Drawing {
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
         let drawn = self.display.draw(&before, &rendering, &self.scene)?;
-        // The CPU time of a worker counts when the server has waited for it.
+        // The CPU time of a worker counts only after the server has waited for the worker's end.
         let deadline = Instant::now() + GRACE_PERIOD;
         while cpu() == cpu_before && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
@@ -421,7 +422,7 @@ impl Drawing {
     }
 }
 
-/// The highest frame rate for which the link has capacity.
+/// The highest frame rate that the link has capacity for.
 struct LinkRate {
     test_link: Rc<TestLink>,
     bytes: Rc<Cell<Option<f64>>>,

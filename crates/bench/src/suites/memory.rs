@@ -1,6 +1,6 @@
 //! The speed of memory: messages that are copied twice, once and not at all, by size, as in the
-//! tables of Parnass; and the size from which it is faster that a message waits for its receiver
-//! than that it is sent eagerly.
+//! tables of Parnass. The suite also finds the size from which a rendezvous, in which the message
+//! waits for its receiver, is faster than sending eagerly.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const CROSSING_SIZES: [usize; 7] = [
     128 * KIB,
 ];
 
-/// The series of messages that are sent at once.
+/// The series of messages that are sent without waiting for the receiver.
 const EAGER: &str = "eager";
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -114,11 +114,11 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(vec![rates, crossover])
 }
 
-/// The fastest method for each size, and the settings of this machine.
+/// The fastest method for each size, and the settings of this machine, as text.
 fn crossovers(outcome: &Outcome) -> Vec<String> {
     let mut words = Vec::new();
     for (distance, name) in [(Distance::Near, "near"), (Distance::Far, "far")] {
-        // The fastest methods, each with its first and last size.
+        // The fastest methods, each with the first and the last size at which it is fastest.
         let mut winners: Vec<(&str, f64, f64)> = Vec::new();
         for size in CROSSING_SIZES.map(|size| size as f64) {
             let Some(winner) = fastest(outcome, distance, size) else {
@@ -148,7 +148,7 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The method with the lowest latency, if the results are resolved. Only methods that were measured
-/// with this size count, and eager must be one of them.
+/// with this size count. There is no result if eager is not one of them.
 fn fastest<'a>(outcome: &'a Outcome, distance: Distance, size: f64) -> Option<&'a str> {
     let of_line = |line: &'a Series| {
         let mut points = line.points.iter();
@@ -205,10 +205,10 @@ mod tests {
             far(&outcome),
             "Processors far, the fastest: eager from 1 KiB to 4 KiB; rendezvous, one copy from 8 KiB to 16 KiB"
         );
-        // Without the method of one copy.
+        // The method of one copy is missing.
         let one_copy = outcome.series.pop().unwrap();
         assert!(far(&outcome).ends_with("eager from 1 KiB to 8 KiB; rendezvous at 16 KiB"));
-        // A method that might be the fastest, but is not resolved.
+        // A method that might be the fastest is not resolved.
         outcome.series.push(one_copy);
         outcome.series[2].points[3].state = State::Noisy;
         assert!(far(&outcome).ends_with("rendezvous, one copy at 8 KiB"));

@@ -72,7 +72,7 @@ fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> 
     figures
 }
 
-/// The figures of a sample with messages of this size.
+/// Returns the figures of a sample for messages of this size.
 pub type Reading = dyn Fn(usize, &Sample) -> Vec<Figure>;
 
 /// A test of a layer with messages of each size.

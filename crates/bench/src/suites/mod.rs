@@ -1,4 +1,4 @@
-//! The experiments of each suite. Each file plans those of one suite.
+//! The experiments of each suite.
 
 mod barrier;
 mod barrier_link;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use clap::ValueEnum;
 
-    /// A goal about anything else would be left out of the results without a word.
+    /// A goal about another plot or method would be left out of the results without a message.
     #[test]
     fn goals_are_about_plots_and_methods_of_their_experiment() {
         let mut goals = 0;

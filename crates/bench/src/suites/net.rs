@@ -1,7 +1,7 @@
-//! Latency and bandwidth of messages between two processes, by size: over each transport of
-//! Manganese, by other installed libraries, and the limits of memory and sockets. The method is
-//! that of the evaluation of QsNet II: ping-pong, and many messages at once in one direction or
-//! both.
+//! Latency and bandwidth of messages between two processes, by size. Manganese is measured with
+//! each transport, and compared with other installed libraries and with the limits of memory and
+//! sockets. The method is that of the evaluation of QsNet II: ping-pong, and many messages at once
+//! in one direction or both.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -252,10 +252,10 @@ impl Part {
     }
 }
 
-/// What the line of the cache is called.
+/// The name of the series for the cache line.
 const CACHE_LINE: &str = "a cache line";
 
-/// The goals of a part. `peers` are the other libraries that it measures.
+/// The goals of a part. `peers` are the other libraries that the part measures.
 fn goals(means: Means, test: Test, id: &str, peers: &[&str]) -> Vec<Goal> {
     let of = |method: &str, size: usize| Goal::of(id, method, size as f64);
     let best = |method, size| of(method, size).ratio_to(peers.iter().copied());
@@ -268,8 +268,8 @@ fn goals(means: Means, test: Test, id: &str, peers: &[&str]) -> Vec<Goal> {
             of("shm", 8).times(CACHE_LINE).at_most(1.6),
         ],
         (Means::Memory, Test::Stream) => {
-            // For messages that are sent at once, UCX's program for `am` makes no copy: it leaves
-            // them where they arrive, not in a buffer of the receiver.
+            // UCX's program for `am` does not copy messages that are sent eagerly: it leaves them
+            // at the place where they arrive, and the receiver has no buffer.
             let copying = peers.iter().copied().filter(|name| *name != "UCX am");
             let short = [
                 best("shm", 8).at_least(1.0),
@@ -302,7 +302,7 @@ const BY_NETPIPE: &str = ", by NetPIPE";
 const NETPIPE_SIZES: [usize; 4] = [8, 64, 512, 4 * KIB];
 const NETPIPE_STREAMS: [usize; 3] = [64 * KIB, 256 * KIB, MIB];
 
-/// Libraries that NetPIPE measures too.
+/// Libraries that NetPIPE measures as well.
 fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec<Box<dyn Method>> {
     let libraries = match means {
         Means::Memory => [
@@ -335,7 +335,7 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec
     libraries.map(check).into()
 }
 
-/// The ratio of our figures and NetPIPE's for the same library: the median, and the largest
+/// The ratio of our figures to NetPIPE's figures for the same library: the median, and the largest
 /// deviation.
 fn check(outcome: &Outcome) -> Vec<String> {
     let lines = outcome.series.iter();
@@ -408,8 +408,8 @@ impl Method for NetPipeCheck {
     }
 }
 
-/// The time in which a cache line passes to the other processor: the lower limit for a message of 8
-/// bytes.
+/// The time in which a cache line passes to the other processor. This is the lower limit for a
+/// message of 8 bytes.
 struct CacheLine {
     plot: String,
 }
@@ -469,7 +469,8 @@ mod tests {
                 }
             }
         }
-        // Latency, streams, in place, both ways and fresh in memory, and two by sockets.
+        // The goals for latency, streams, in place, both ways and fresh in memory, and the two
+        // tests by sockets.
         assert_eq!(count, 2 + 5 + 4 + 4 + 4 + 2 + 6);
         let stream = goals(Means::Memory, Test::Stream, "id", &["UCX tag", "UCX am"]);
         let others = |x: f64| &stream.iter().find(|goal| goal.x == x).unwrap().others;

@@ -1,6 +1,6 @@
 //! The processor time that the operating system takes from programs. A loop that is calibrated to
-//! take a millisecond runs on all processors at once, and all iterations that took longer are
-//! counted. The method is that of the evaluation of QsNet II.
+//! take a millisecond runs on all processors at once, and the excess time of each iteration is
+//! recorded. The method is that of the evaluation of QsNet II.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -17,11 +17,11 @@ use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
 use crate::suite::Suite;
 
-/// The duration of the loop in nanoseconds if nothing disturbs it.
+/// The duration of an undisturbed loop in nanoseconds.
 const LOOP_NS: u64 = 1_000_000;
 
-/// The iterations are divided into this number of parts, each of which gives one value for the
-/// share of lost time.
+/// The iterations are divided into this number of parts. Each part gives one value for the share of
+/// lost time.
 const PARTS: u64 = 10;
 
 /// The number of attempts to find the speed of the loop.
@@ -88,7 +88,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             count: None,
         })],
         depends_on_distance: false,
-        // The number of iterations is the limit.
+        // There is no time limit, because the number of iterations is fixed.
         budget: Duration::MAX,
         rounds: PARTS as u32..=PARTS as u32,
         notes: vec![format!(
@@ -103,7 +103,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
 struct Loops {
     processors: Vec<Processor>,
     iterations: u64,
-    /// The steps of the loop that take a millisecond.
+    /// The number of steps of the loop that take a millisecond.
     count: Option<u64>,
 }
 
@@ -160,12 +160,12 @@ impl Processor {
         Processor { number, lost }
     }
 
-    /// The figures of this part, and the percentiles over all parts so far for which there are
-    /// enough values.
+    /// The figures of this part, and percentiles over all parts so far. Percentiles with too few
+    /// values are left out.
     fn figures(&mut self, taken: &[u64]) -> Vec<Figure> {
         let name = format!("processor {}", self.number);
-        // The shortest iteration is undisturbed. The clock of the processor may have changed since
-        // the calibration.
+        // The shortest iteration counts as undisturbed. The calibrated time is not used, because
+        // the clock rate of the processor may have changed since.
         let least = taken.iter().copied().min().unwrap_or(LOOP_NS);
         let lost = || taken.iter().map(|time| time - least);
         let mut classes = [0u64; CLASSES.len()];
@@ -189,8 +189,8 @@ impl Processor {
     }
 }
 
-/// The steps of the loop that take a millisecond. The largest of several results counts, because
-/// disturbances only make it smaller.
+/// The number of steps of the loop that take a millisecond. The largest of several results counts,
+/// because disturbances can only reduce it.
 fn calibrate() -> u64 {
     let mut count = 1000;
     while time(count) < LOOP_NS {
@@ -200,8 +200,8 @@ fn calibrate() -> u64 {
     (rate.fold(0.0, f64::max) * LOOP_NS as f64) as u64
 }
 
-/// The nanoseconds that the loop takes for this number of steps. It is not inlined, because another
-/// copy of the loop might have another speed.
+/// The nanoseconds that the loop takes for this number of steps. The function is not inlined,
+/// because another copy of the loop might have a different speed.
 #[inline(never)]
 fn time(count: u64) -> u64 {
     let start = Instant::now();
@@ -236,7 +236,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_all_parts() {
-        // In each part, one iteration loses much: 1 ms in the first, 10 ms in the last.
+        // In each part, one iteration loses a lot of time: 1 ms in the first part, and 10 ms in the
+        // last part.
         let mut processor = Processor::new(0);
         let mut parts = (1..=10).map(|part| {
             let mut taken: Vec<u64> = (0..1000).map(|at| LOOP_NS + at * 10).collect();

@@ -1,6 +1,6 @@
 //! The progress of messages while the program computes: post-compute-wait, as in the evaluation of
-//! QsNet II. A message in each direction is begun, then both processes compute for a time T, then
-//! both wait for the rest.
+//! QsNet II. Both processes begin a message in each direction, compute for a time T, and then wait
+//! for the rest.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use crate::suite::Suite;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// The largest share of the transfer time that may be left after the longest computing time, for a
-/// library that makes progress in the meantime.
+/// The largest share of the transfer time that may remain after the longest computing time, for a
+/// library that makes progress during the computation.
 const PROGRESS: f64 = 0.1;
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -133,7 +133,7 @@ fn experiment(means: Means, options: &BenchOptions) -> Experiment {
     }
 }
 
-/// The computing time in seconds of the goals for the share that is left to compute.
+/// The computing time in seconds at which the goals for the available share apply.
 const COMPUTE_SECONDS: f64 = 1e-3;
 
 fn available_goals(means: Means, layers: &[(&str, MessageLayer)]) -> Vec<Goal> {
@@ -158,10 +158,10 @@ fn available_goals(means: Means, layers: &[(&str, MessageLayer)]) -> Vec<Goal> {
     }
 }
 
-/// The sizes of the experiment below.
+/// The sizes of the experiment `transfers`.
 const TRANSFER_SIZES: [usize; 2] = [SIZES[1], SIZES[3]];
 
-/// The remaining wait after computing for multiples of the time of the transfer.
+/// The remaining wait after computing for multiples of the transfer time.
 fn transfers(means: Means, options: &BenchOptions) -> Experiment {
     let mut plots: Vec<Plot> = TRANSFER_SIZES
         .map(|size| {
@@ -182,7 +182,7 @@ fn transfers(means: Means, options: &BenchOptions) -> Experiment {
         Axis::log("time", "us"),
         Better::Less,
     ));
-    // Messages in place are not received before the wait.
+    // Messages in place are only received when the program waits.
     let layers = layers(means, options).into_iter();
     let layers: Vec<(&'static str, MessageLayer)> =
         layers.filter(|(name, _)| *name != IN_PLACE).collect();
@@ -216,7 +216,7 @@ fn transfers(means: Means, options: &BenchOptions) -> Experiment {
     }
 }
 
-/// The progress rule, from the computing time on in which a transfer could be complete.
+/// The progress rule, for computing times in which a transfer could be complete.
 fn remaining_goals(means: Means, method: &str) -> Vec<Goal> {
     let goals = TRANSFER_SIZES.into_iter().flat_map(move |size| {
         let times = COMPUTE_FACTORS.into_iter().filter(|times| *times >= 2.0);
@@ -248,7 +248,7 @@ fn waited(means: Means) -> String {
     format!("overlap-waited-{}", means.name())
 }
 
-/// The libraries that keep the progress rule: transfers that were begun continue without calls of
+/// Says which libraries keep the progress rule, that is, whose transfers continue without calls of
 /// the library.
 fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     let lines = outcome
@@ -265,7 +265,7 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
         }
     };
     let kept = lines.map(|line| {
-        // Noise counts too, because a short time that varies much is still short.
+        // Noisy points count too, because a short time that varies much is still short.
         let points = line
             .points
             .iter()
@@ -292,7 +292,7 @@ fn figures(means: Means, is_in_place: bool, size: usize, sample: &Sample) -> Vec
         figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
         figures.push(figure("rate", size as f64 / whole / 1e9));
     }
-    // Messages in place are not received before the wait.
+    // Messages in place are only received when the program waits.
     if let (false, Some(waited_last)) = (is_in_place, pairs.last()) {
         let share = waited_last / transfer * 100.0;
         figures.push(Figure::new(&waited(means), size as f64, share));
@@ -382,11 +382,11 @@ mod tests {
             key: String::new(),
             plots: Vec::new(),
             series: vec![
-                // Noise counts too, because a short time that varies much is still short.
+                // Noisy points count too, because a short time that varies much is still short.
                 line("always", [little, little, (0.0, 8.0, Noisy)]),
                 line("never", [much, much, much]),
                 line("at times", [much, little, little]),
-                // Intervals across the limit, and unresolved values, do not count.
+                // Intervals that contain the limit, and unresolved values, do not count.
                 line(
                     "unclear",
                     [(5.0, 20.0, Resolved), little, (0.0, 1.0, Unresolved)],

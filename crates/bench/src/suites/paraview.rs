@@ -1,5 +1,6 @@
-//! ParaView, unchanged, over IceT and over Manganese's library with IceT's interface: the time from
-//! when the last process has drawn its picture until the first process has the merged one.
+//! ParaView, unchanged, over IceT and over Manganese's library with IceT's interface. The result is
+//! the time from when the last process has drawn its picture until the first process has the merged
+//! picture.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,13 +26,14 @@ const SCRIPT: &str = include_str!("../../programs/paraview_frames.py");
 const PROCESSES: usize = 8;
 const SIZE: (usize, usize) = (1024, 768);
 
-/// In the first frames, shaders are compiled, and processes map each other's memory.
+/// The number of frames before the measurement. In these frames, shaders are compiled, and
+/// processes map each other's memory.
 const WARM_UP: usize = 2;
 const FRAMES: usize = 5;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// The scenes of the script, in its order: the plot, and what it shows.
+/// The scenes of the script, in its order: the plot, and what the scene shows.
 const SCENES: [(&str, &str); 2] = [
     ("composite-paraview-surface", "a surface, the nearest depth"),
     (
@@ -74,12 +76,12 @@ pub fn plan(options: &BenchOptions) -> Experiment {
 
 struct ParaView {
     peers: Rc<PeerPrograms>,
-    /// Over Manganese's library.
+    /// Whether ParaView uses Manganese's library.
     is_ours: bool,
 }
 
 impl ParaView {
-    /// The library that measures.
+    /// The path of the library that measures the times.
     fn times(&self) -> PathBuf {
         self.peers.file("icet_frames.so")
     }
@@ -109,7 +111,7 @@ impl ParaView {
         }
     }
 
-    /// For each process the times of all frames: when it had drawn its picture, and when it had
+    /// For each process, the times of all frames: when its picture was drawn, and when it was
     /// composited.
     fn frames(&self) -> Result<Vec<Vec<[f64; 2]>>> {
         let frames = |rank: usize| {
@@ -133,7 +135,8 @@ impl ParaView {
     }
 }
 
-/// The mean time, in seconds, from when the last process has drawn until the first has the picture.
+/// The mean time in seconds from when the last process has drawn until the first process has the
+/// picture.
 fn mean_time(frames: &[Vec<[f64; 2]>], scene: usize) -> f64 {
     let first = scene * (WARM_UP + FRAMES) + WARM_UP;
     let time = |at: usize| {
@@ -206,7 +209,7 @@ impl Method for ParaView {
             .env("DISPLAY", xvfb.display())
             .env("XAUTHORITY", xvfb.authority())
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            // The library leaves a file there.
+            // The library leaves a file in this folder.
             .env("MGN_RUN_DIR", run.path());
         child::output(&mut command, RUN_TIMEOUT)?.success("pvbatch")?;
         let frames = self.frames()?;
@@ -227,7 +230,7 @@ mod tests {
         let scenes = SCENES.len() * (WARM_UP + FRAMES);
         let process = |drawn: f64, merged: f64| {
             let frame = |at: usize| {
-                // Frames that do not count take long.
+                // The frames that do not count take long.
                 let is_warm = at % (WARM_UP + FRAMES) >= WARM_UP;
                 let merged = if is_warm { merged } else { 90.0 };
                 [at as f64 * 100.0 + drawn, at as f64 * 100.0 + merged]

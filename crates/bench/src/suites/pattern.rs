@@ -1,6 +1,6 @@
 //! Patterns of messages, by the number of processes: all to all, around a ring, between random
-//! pairs, and all to one. In one step, each process sends the messages of the pattern and receives
-//! those that are for it.
+//! pairs, and all to one. In one step, each process sends its messages of the pattern and receives
+//! the messages for it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::suite::Suite;
 
 const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 
-/// One size for the time of a step, and one for the bandwidth.
+/// The sizes: one for the time of a step, and one for the bandwidth.
 const SIZES: [usize; 2] = [8, 64 << 10];
 
 /// The time limit of a run. Many processes on few processors are slow.
@@ -139,8 +139,8 @@ impl Pattern {
         format!("pattern-{}-{size}", self.name())
     }
 
-    /// The receivers of each process. `seed` selects the pairs. With an odd number of processes,
-    /// one has no partner.
+    /// The receivers of each process. `seed` selects the random pairs. If the number of processes
+    /// is odd, one process has no partner.
     fn edges(self, count: usize, seed: u64) -> Vec<Vec<usize>> {
         let others = |rank: usize| (0..count).filter(move |other| *other != rank);
         match self {

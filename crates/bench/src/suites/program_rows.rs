@@ -1,11 +1,11 @@
-//! The rows of the suite `programs`: each is a program, the modes in which it is run, and the
+//! The rows of the suite `programs`. Each row has a program, the modes in which it runs, and the
 //! goals.
 
 use crate::gl::program::{Executable, Play, Program, ResultKind, FRAMES};
 use crate::gl::run::RunMode;
 use crate::record::Better;
 
-/// A program, and the modes in which it is run. The others are compared with the first one.
+/// A program, and the modes in which it runs. The other modes are compared with the first one.
 pub struct Row {
     pub name: &'static str,
     pub program: Program,
@@ -14,16 +14,17 @@ pub struct Row {
     pub modes: &'static [RunMode],
     /// Whether each run starts with empty caches.
     pub is_cold: bool,
-    /// Whether it is part of a quick run, and the further arguments of the program there.
+    /// The further arguments of the program in a quick run, or `None` if the row is not part of a
+    /// quick run.
     pub quick: Option<&'static [&'static str]>,
 }
 
 pub struct Value {
-    /// The title of its plot, unless the row has only one.
+    /// The title of the value's plot. Empty if the row has only one value.
     pub title: &'static str,
     pub name: &'static str,
     pub unit: &'static str,
-    /// The factor from the program's result to this unit.
+    /// The factor that converts the program's result to this unit.
     pub scale: f64,
     pub better: Better,
     pub wanted: &'static [(RunMode, Wanted)],
@@ -34,7 +35,7 @@ pub struct Value {
 pub enum Wanted {
     /// At least this many times as good as the first mode.
     Ratio(f64),
-    /// At most this much more than the first mode, in the unit of the value.
+    /// At most this much more than in the first mode, in the unit of the value.
     More(f64),
     /// At most this value.
     AtMost(f64),
@@ -56,15 +57,15 @@ const SHOWN_OR_NOT: &[RunMode] = &[RunMode::Direct, RunMode::Unseen, RunMode::Sh
 const BROADCAST: RunMode = RunMode::Broadcast("2x2");
 const SORTED: RunMode = RunMode::Wall("2x2");
 
-/// Arguments with which the demo is drawn fast.
+/// Arguments with which the demo is drawn quickly.
 const FEW_TRIANGLES: &[&str] = &["--triangles", "120000"];
 
-/// Goals for the delay of the first frame in milliseconds: relative to direct rendering, and
-/// relative to a server without a sandbox.
+/// Limits for the delay of the first frame in milliseconds: compared with direct rendering, and
+/// compared with a server without a sandbox.
 const START: f64 = 200.0;
 const CONFINING: f64 = 20.0;
 
-/// Starts the game and shoots.
+/// Starts the game, and shoots.
 const PLAY: Play = Play {
     frames: 600,
     input: &[
@@ -156,8 +157,8 @@ fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
     )
 }
 
-/// A program that reads nothing back, with and without a delay on the network. With the delay, its
-/// frames may take 1.3 times as long.
+/// A program that reads no data back, with and without a delay on the network. With the delay, its
+/// frames may take up to 1.3 times as long.
 fn far(name: &'static str, program: Program) -> Row {
     let wanted = &[(RunMode::Far, Ratio(1.0 / 1.3))];
     row(
@@ -168,8 +169,8 @@ fn far(name: &'static str, program: Program) -> Row {
     )
 }
 
-/// The CPU time of the program, with four renderers that get all commands, and with four that get
-/// the commands for their tiles.
+/// The CPU time of the program with four renderers. In the first mode, all renderers get all
+/// commands. In the second mode, each gets the commands for its tile.
 fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     let program = Program::new(ISO, arguments, ResultKind::Json(&["cpu_seconds"]));
     // The first of the 41 frames does not count.
@@ -182,8 +183,8 @@ fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     }
 }
 
-/// A whole run of a program that draws one frame. The other modes may take longer than the first
-/// one, as `wanted` says.
+/// A whole run of a program that draws one frame. `wanted` says how much longer the other modes may
+/// take than the first one.
 fn first_frame(
     name: &'static str,
     modes: &'static [RunMode],

@@ -1,6 +1,6 @@
 //! Whole programs, drawn directly and through Manganese: demos, single calls, third-party programs,
-//! the time until the first frame, and walls. Our performance goals for them are stated beside
-//! them. The suite runs only if it is named.
+//! the time until the first frame, and walls. The rows also contain our performance goals. The
+//! suite runs only if it is named.
 
 use std::cell::{OnceCell, RefCell};
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ use crate::record::{Axis, Better, Kind, Plot};
 use crate::statistics::MIN_ROUNDS;
 use crate::suite::Suite;
 
-/// The programs run for seconds, so that their values are steady, and more rounds say little more.
+/// The programs run for seconds and give steady values, so more rounds would add little.
 const MAX_ROUNDS: u32 = 9;
 
 /// The plots have no parameter.
@@ -39,7 +39,8 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(rows.map(|row| experiment(row, &shared, options)).collect())
 }
 
-/// What the rows share. The servers are started on first use, and end with the last row.
+/// The servers and files that all rows share. The servers are started on first use, and end with
+/// the last row.
 struct SharedServers {
     mgn: PathBuf,
     files: Rc<PeerPrograms>,
@@ -151,15 +152,16 @@ fn goals(row: &Row, value: &Value, plot: &str) -> Vec<Goal> {
     goals
 }
 
-/// A row, with what its modes share.
+/// A row, with the data that its modes share.
 struct Planned {
     row: Row,
-    /// The plots of the program's values, and that of the time that it waits to send.
+    /// The ids of the plots of the program's values, and the id of the plot of the time that it
+    /// waits to send.
     ids: Vec<String>,
     wait: String,
     /// Further arguments of the program.
     more: &'static [&'static str],
-    /// The program and its arguments, or what is missing for it.
+    /// The program and its arguments, or the reason why it cannot run.
     words: OnceCell<Result<Vec<OsString>, String>>,
     shared: Rc<SharedServers>,
 }
@@ -204,7 +206,7 @@ impl Method for Run {
 
     fn kind(&self) -> Kind {
         match self.mode {
-            // The command `mgn` itself is ours.
+            // In the row with a single mode, the program is `mgn` itself, which is ours.
             RunMode::Direct if self.row.row.modes.len() > 1 => Kind::Limit,
             _ => Kind::Ours,
         }
@@ -301,7 +303,7 @@ mod tests {
         ];
         assert_eq!(targets, expected);
         assert!(immediate.iter().all(|goal| goal.others == ["direct"]));
-        // A start has a ratio without a target, and a difference with one.
+        // The goals for a start are a ratio without a target, and a difference with a target.
         for name in ["start, one frame", "start, empty caches"] {
             let goals = of(&experiments, name).goals.iter();
             let own: Vec<_> = goals.filter(|goal| goal.method == "own server").collect();
@@ -346,7 +348,7 @@ mod tests {
         let figures = planned.figures(&sample);
         assert_eq!((figures[0].value, figures[0].cpu), (48.5, Some([2.5, 0.5])));
         assert_eq!((&figures[1].plot, figures[1].value), (&planned.wait, 25.0));
-        // Direct rendering sends nothing.
+        // Direct rendering sends no commands.
         sample.send_wait = None;
         assert_eq!(planned.figures(&sample).len(), 1);
     }

@@ -1,4 +1,4 @@
-//! How fast a renderer reads its pictures back, by the size of the picture.
+//! The speed at which a renderer reads its pictures back, by the size of the picture.
 
 use std::process::Command;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::suite::Suite;
 
 const PLOT: &str = "composite-readback";
 
-/// The time limit for reading back pictures of one size.
+/// The time limit of a run, which reads back pictures of one size.
 const RUN_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub fn plan(options: &BenchOptions) -> Experiment {
@@ -61,7 +61,7 @@ pub fn plan(options: &BenchOptions) -> Experiment {
 enum Reader {
     /// The renderer of Manganese, in a process of its own.
     Renderer,
-    /// The limit: the same bytes are copied in memory.
+    /// The limit: a copy of the same number of bytes in memory.
     Memcpy,
 }
 

@@ -51,7 +51,8 @@ impl Method for Unavailable {
     }
 }
 
-/// The reason why two processes cannot have a processor each on this machine, if so.
+/// The reason why two processes cannot each have a processor on this machine, or `None` if they
+/// can.
 pub fn too_few_processors() -> Option<String> {
     let count = processors();
     let why = "two processes must run at the same time, and mgn may use only one processor";

@@ -1,4 +1,4 @@
-//! An invented run, with plots of all shapes.
+//! A made-up run, with plots of all shapes.
 #![allow(dead_code)]
 
 use clap::ValueEnum;
@@ -9,7 +9,7 @@ use mgn_bench::record::{
 };
 use mgn_bench::suite::Suite;
 
-/// A name that wants to be markup.
+/// A name that contains markup, which must not take effect.
 pub const HOSTILE: &str = "<b onload=\"alert(1)\">&amp; 'one' </script><script>alert(2)</script>";
 
 const LONG_NAME: &str = "a way whose name says very much about how its messages are carried, in which order, over what, by whom and at which price";
@@ -42,9 +42,9 @@ pub fn head() -> Head {
     }
 }
 
-/// Lines over sizes with both axes logarithmic, near and far, with zeros; linear ones; percentiles;
-/// categories; a histogram; single values; a level of a paper; ways that are missing, that failed,
-/// that are noisy.
+/// A record with lines over sizes on two logarithmic axes, near and far, with zeros; linear lines;
+/// percentiles; categories; a histogram; single values; a level of a paper; and methods that are
+/// missing, failed or noisy.
 pub fn record() -> Record {
     let suites = Suite::value_variants();
     let experiments = [
@@ -133,7 +133,7 @@ fn outcome(key: &str, plots: Vec<Plot>, series: Vec<Series>) -> Outcome {
     }
 }
 
-/// A number from 0 to 1, always the same for the same seed.
+/// A pseudo-random number from 0 to 1 for this seed.
 fn chance(seed: u64) -> f64 {
     let mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -345,7 +345,7 @@ fn empty() -> Outcome {
     );
     let mut missing = line(&nothing, LONG_NAME, Kind::Ours, Vec::new());
     missing.note = Some(format!("it ended with 3: {HOSTILE}"));
-    // As of a suite that cannot be planned.
+    // A plot without a title, like that of a suite that cannot be planned.
     let mut unplanned = plot("unplanned", "", Axis::linear("", ""), Axis::linear("", ""));
     unplanned.better = Better::Neither;
     outcome("nothing", vec![nothing, unplanned], vec![missing])

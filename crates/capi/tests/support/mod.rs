@@ -1,4 +1,4 @@
-//! The library installed, programs compiled with it, and jobs of them.
+//! The installed library, programs that are compiled with it, and jobs that run them.
 #![allow(dead_code)] // No test uses all of it.
 
 #[path = "../../../client/tests/common/built.rs"]
@@ -54,7 +54,7 @@ pub fn install(variables: &[&str]) {
         .env_remove("DESTDIR"));
 }
 
-/// Where the library is.
+/// The folder of the built library.
 fn built() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| built::built("mgn-capi"))
@@ -68,7 +68,7 @@ fn pkg_config(arguments: &[&str]) -> Vec<String> {
     words.split_whitespace().map(String::from).collect()
 }
 
-/// Compiles a program as its users would.
+/// Compiles a program with the installed library, as users do.
 pub fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
     let program = installed().join(name);
     let (compiler, standard) = match source.ends_with(".cc") {
@@ -97,7 +97,7 @@ pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
     job_on(&hosts, program, arguments, size, &[])
 }
 
-/// The same on these hosts.
+/// Runs `size` processes of a program on these hosts. Returns the output of each.
 pub fn job_on(
     hostfile: &str,
     program: &Path,
@@ -114,7 +114,7 @@ pub fn job_on(
     job_of(hostfile, name, start, size, settings)
 }
 
-/// The same: `start` is the command of each rank.
+/// Runs `size` processes on these hosts. `start` returns the command of each rank.
 pub fn job_of(
     hostfile: &str,
     name: &str,
@@ -145,7 +145,7 @@ pub fn job_of(
         .into_iter()
         .map(|child| child.wait_with_output().unwrap())
         .collect();
-    // One that fails makes others fail: all say why.
+    // A process that fails makes others fail, so the message contains the errors of all.
     let said: String = outputs
         .iter()
         .map(|output| String::from_utf8_lossy(&output.stderr))
@@ -160,19 +160,19 @@ pub fn job_of(
         .collect()
 }
 
-/// An example as it was installed.
+/// Compiles an installed example.
 pub fn example(name: &str) -> PathBuf {
     example_with(name, &[])
 }
 
-/// An example that needs more packages of pkg-config.
+/// Compiles an installed example that needs more packages of pkg-config.
 pub fn example_with(name: &str, packages: &[&str]) -> PathBuf {
     let folder = installed().join("share/doc/manganese/examples");
     let source = folder.join(format!("{name}.c"));
     compile(source.to_str().unwrap(), packages, name)
 }
 
-/// A PNG file as rows of red, green and blue, with its width.
+/// The width of a PNG file, and its rows as red, green and blue values.
 pub fn png(path: &Path) -> (usize, Vec<u8>) {
     let file = fs::File::open(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let mut reader = png::Decoder::new(BufReader::new(file)).read_info().unwrap();

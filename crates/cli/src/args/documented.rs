@@ -104,7 +104,7 @@ fn of_mgn(command: &[String]) -> Option<&[String]> {
         .iter()
         .find(|word| !word.contains('='))
         .is_none_or(|first| starters.contains(&first.as_str()));
-    // Usage lines are in capitals and brackets.
+    // Usage lines contain words in brackets.
     let is_usage = command.iter().any(|word| word.starts_with('['));
     (is_started && !is_usage).then_some(&command[at..])
 }
@@ -125,8 +125,8 @@ fn command_lines_of_the_documentation_are_accepted() {
                 found += 1;
                 let words: Vec<OsString> = command.iter().map(OsString::from).collect();
                 if let Err(error) = Cli::from_words(&with_long_np(words)) {
-                    // Text names a flag without what else the command needs.
-                    // The stage that docs/spu.md teaches to write.
+                    // Running text may name a flag without the other required arguments. The stage
+                    // `pace` is the example that readers of docs/spu.md write.
                     let is_readers = command.iter().any(|word| word.starts_with("pace:"));
                     let is_part = !matches!(
                         error.kind(),

@@ -57,8 +57,8 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Whether the environment keeps servers that are started without flags from confining their
-    /// sessions.
+    /// Whether the environment turns off the confinement of sessions for servers that are started
+    /// without flags.
     pub fn sandbox_is_off() -> bool {
         let server = Cli::try_parse_from(["mgn", "server"]).map(|cli| cli.command);
         matches!(server, Ok(Command::Server(server)) if server.sandbox() == Sandbox::Off)
@@ -86,8 +86,8 @@ impl Cli {
     }
 }
 
-/// A flag whose value is optional, followed by a word that looks like its value but would be run as
-/// the program.
+/// Finds a flag with an optional value, followed by a word that looks like this value. Without an
+/// equals sign, the word would be run as the program.
 fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(String, String)> {
     let first = program.first()?.to_str()?;
     let is_port = first.parse::<u16>().is_ok();
@@ -100,7 +100,7 @@ fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(Str
     if !(is_port || is_address || has_port) {
         return None;
     }
-    // The word after `--` is the program, whatever it looks like.
+    // The word after `--` is always the program.
     let own = words.split(|word| word == "--").next()?;
     let before = own.windows(2).find(|pair| pair[1] == *first)?;
     let before = before[0].to_str()?.strip_prefix("--")?;

@@ -11,8 +11,8 @@ pub struct Ranks {
     /// Start N copies of the program, each with a renderer of its own; -np N is the same
     ///
     /// In the program's arguments, %r stands for the copy's rank (from 0 on), %n for N, and %% for
-    /// a percent sign. $MGN_RANK and $MGN_SIZE say the same. The exit status is that of the copy
-    /// that failed first.
+    /// a percent sign. $MGN_RANK and $MGN_SIZE contain the rank and N. The exit status is that of
+    /// the copy that failed first.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub np: Option<u32>,
 

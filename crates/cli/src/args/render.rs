@@ -71,7 +71,7 @@ pub struct RenderFlags {
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// When to send vertices that immediate mode repeats only once; no pixel changes
+    /// When to send repeated vertices of immediate mode only once; pixels do not change
     #[arg(long, value_enum, default_value_t = Weld::Auto)]
     pub weld: Weld,
 

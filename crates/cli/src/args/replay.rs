@@ -43,7 +43,7 @@ pub struct Replay {
     )]
     pub from: Option<u64>,
 
-    /// What to do with the session there
+    /// What to do with the session at this message
     #[arg(long, value_enum, hide = true, requires = "from")]
     pub middle: Option<Middle>,
 }

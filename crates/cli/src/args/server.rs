@@ -102,8 +102,9 @@ pub struct Server {
 
     /// Append a line of JSON to FILE when a session begins or ends, and when clients are refused
     ///
-    /// The log has the same lines. Fields whose names begin with `claimed_` are what the client
-    /// says of itself. The file is opened for each line, so it may be renamed at any time.
+    /// The log contains the same events. Fields whose names begin with `claimed_` contain
+    /// unverified statements of the client. The file is opened for each line, so it may be renamed
+    /// at any time.
     ///
     /// [default: none, or `audit` in config.toml]
     #[arg(long, value_name = "FILE")]
@@ -112,7 +113,7 @@ pub struct Server {
     /// Do not confine sessions' processes to what rendering needs
     ///
     /// Use it if a driver does not work in the sandbox. A client that finds a flaw in the driver
-    /// can then do what the server's user can.
+    /// can then do everything that the server's user can do.
     #[arg(long, env = "MGN_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub no_sandbox: bool,
 

@@ -8,8 +8,8 @@ pub struct Window {
     /// Draw into the window NAME together with other programs
     ///
     /// All of them give the same NAME, name the same servers by --server, and give the same --wall
-    /// if there is one. For a wall of the mothership's file, leave out --server. They order what
-    /// they draw by barriers and semaphores (GL_CR_synchronization, see
+    /// if there is one. For a wall of the mothership's file, leave out --server. They order their
+    /// drawing by barriers and semaphores (GL_CR_synchronization, see
     /// share/doc/manganese/windows.md).
     #[arg(long, value_name = "NAME", env = "MGN_SHARED_WINDOW")]
     #[arg(conflicts_with_all = ["ssh", "discard", "spu"])]

@@ -6,7 +6,7 @@ use clap::{Args, Command};
 
 use super::run::Run;
 
-/// Replaces `-np N`, which `mpirun` takes too, among the flags of `mgn run` by `--np N`.
+/// Replaces `-np N`, a form that `mpirun` also accepts, among the flags of `mgn run` by `--np N`.
 pub fn with_long_np(mut words: Vec<OsString>) -> Vec<OsString> {
     for at in flags_of_run(&words) {
         if words[at] == "-np" {

@@ -1,5 +1,5 @@
-//! Shell completions of visible commands and flags, with the possible values, and with files only
-//! where a value is a file.
+//! Shell completions of visible commands and flags, with the possible values. File names are
+//! offered only for values that are files.
 
 use std::path::Path;
 
@@ -20,7 +20,8 @@ pub fn write(command: &Command, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The command without hidden items, which shells would offer too, and with hints for its values.
+/// The command with hints for its values, and without hidden items, because shells would offer
+/// them.
 fn visible(command: &Command) -> Command {
     // Names live as long as the process, which ends when the files are written.
     let name: &'static str = Box::leak(command.get_name().to_owned().into_boxed_str());
@@ -57,9 +58,9 @@ fn with_hints(argument: Arg) -> Arg {
     let hint = match &name[..] {
         "STAGE" => return argument.value_parser(choices(mgn_spu::NAMES)),
         "ROLE" => return argument.value_parser(choices(Role::ALL)),
-        // Orders of ranks and schedules may follow.
+        // An order of ranks and a schedule may follow the word.
         "SPEC" => return argument.value_parser(choices(Recipe::words())),
-        // A fan-out, an interface or lines may follow.
+        // A fan-out, an interface or lines may follow the name.
         "KIND" => return argument.value_parser(choices(Kind::names())),
         "TRANSPORT" => return argument.value_parser(choices(TRANSPORTS)),
         // A wall may be described in a file.
@@ -75,7 +76,7 @@ fn with_hints(argument: Arg) -> Arg {
     argument.value_hint(hint)
 }
 
-/// Names live as long as the process, as above.
+/// The names live as long as the process, as in `visible`.
 fn choices(names: impl IntoIterator<Item = impl ToString>) -> PossibleValuesParser {
     let names = names
         .into_iter()

@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    /// The commands that the documentation names in its text, whole or in part, are known: each
-    /// subcommand, flag and value.
+    /// The commands in the text of the documentation contain only known subcommands, flags and
+    /// values, even if the text names a command only in part.
     #[test]
     fn commands_of_the_documentation_are_known() {
         use clap::{error::ErrorKind, Parser};

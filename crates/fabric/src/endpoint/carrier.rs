@@ -1,5 +1,5 @@
-//! The interface of transports that carry a link's frames: shared memory, sockets, or the process
-//! itself.
+//! The interface of the transports that carry a link's frames: shared memory, sockets, or the
+//! memory of the process itself.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{Error, Message};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     Done,
-    /// The carrier is full; it empties as the peer reads.
+    /// The carrier is full. It empties when the peer reads.
     Busy,
     /// The link has no credit: the receiver's buffers are full until its program receives a
     /// message.
@@ -26,8 +26,8 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) enum Body {
     Short(Words, u8),
-    /// In the carrier's memory, which returns to the sender when this is dropped, or in private
-    /// memory.
+    /// A payload in the carrier's memory, which returns to the sender when this is dropped, or in
+    /// private memory.
     Held(Message),
     /// The payload, of this length, was written to the address that the [`Placer`] returned.
     Placed(usize),
@@ -104,7 +104,7 @@ pub(crate) trait Carrier {
         false
     }
 
-    /// Sends a head that answers one of the peer's.
+    /// Sends a head that answers a head of the peer.
     fn answer(&mut self, head: &Head) -> Result<Sent, Error>;
 
     /// The next frame, if there is one.
@@ -125,7 +125,7 @@ pub(crate) trait Carrier {
     /// has been dropped before.
     fn matched(&mut self, eager_bytes: usize);
 
-    /// The peer's envelopes: the number of its messages that may wait here unmatched.
+    /// The number of the peer's messages that may wait here unmatched (its envelopes).
     fn envelopes(&self) -> u32;
 
     /// The longest message that is sent eagerly.
@@ -155,7 +155,7 @@ pub(crate) trait Carrier {
         false
     }
 
-    /// Whether the last read found so little that another read at once is not worth its system
+    /// Whether the last read found so little data that another read at once would waste a system
     /// call.
     fn is_drained(&self) -> bool {
         false
@@ -182,13 +182,13 @@ pub(crate) trait Carrier {
     }
 
     /// Reserves memory that is shared with the peer, for a message of this length. Returns `None`
-    /// if there is none, or if the message is too short for it.
+    /// if there is no such memory, or if the message is too short for it.
     fn reserve(&mut self, _len: usize) -> Option<Extent> {
         None
     }
 
-    /// Whether this memory is sent without copying, whatever its length: as an eager message that
-    /// needs an envelope but no buffer space.
+    /// Whether this memory is sent without copying. It is then sent as an eager message of any
+    /// length, which needs an envelope but no buffer space.
     fn hands_over(&self, _memory: &Memory) -> bool {
         false
     }
@@ -210,13 +210,14 @@ pub(crate) trait Carrier {
         Duration::ZERO
     }
 
-    /// The peer fetches our messages of at least this length from our memory. AUTO as above.
+    /// The peer fetches our messages of at least this length from our memory.
+    /// [`AUTO`](super::settings::AUTO) has the same meaning as for [`Carrier::fetches_from`].
     fn fetched_from(&self) -> usize {
         NEVER
     }
 
-    /// Copies bytes from the peer's memory. Returns false if that fails; it then fails for the rest
-    /// of the link's life.
+    /// Copies bytes from the peer's memory. Returns false on failure. After a failure, all later
+    /// calls on this link fail, too.
     ///
     /// # Safety
     /// `into` is valid for `len` bytes, which are not otherwise used during the call.

@@ -1,8 +1,8 @@
 //! Single copy: reading a message directly from its sender's memory, if the kernel permits it.
 //!
 //! This takes one copy instead of two, and no work of the sender. Containers and hardened systems
-//! forbid it, and the peer may be in another PID namespace. The first failure disables it for the
-//! rest of the link's life, and messages are sent in the ordinary way.
+//! may forbid it, and the peer may be in another PID namespace. The first failure disables direct
+//! reading for the rest of the link's life. Messages are then sent in the ordinary way.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
     way.as_ref().map_or(NEVER, |direct| direct.from)
 }
 
-/// Whether the peer decides for both ends. If both measure, one of them, at random, decides. Two
-/// ends in the same process each decide for themselves.
+/// Whether the peer decides for both ends. If both ends measure, one of them decides; the choice is
+/// random. Two ends in the same process each decide for themselves.
 pub(crate) fn follows(way: &Option<Box<Direct>>) -> bool {
     way.as_ref().is_some_and(|direct| {
         let theirs = &direct.theirs;
@@ -52,7 +52,7 @@ pub(crate) unsafe fn fetch(
     let Some(direct) = way else {
         return false;
     };
-    // SAFETY: as promised to this function.
+    // SAFETY: the caller has promised this.
     let is_read = unsafe { direct.read(address, into, len) };
     if !is_read {
         *way = None;
@@ -82,7 +82,7 @@ impl Direct {
         })
     }
 
-    /// Reads like [`fetch`], and checks the peer's proof first.
+    /// Reads in the same way as [`fetch`], and checks the peer's proof first.
     ///
     /// # Safety
     /// As for [`fetch`].
@@ -103,7 +103,7 @@ impl Direct {
             }
             self.is_proved = true;
         }
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         unsafe { self.copy(address, into, len) }
     }
 
@@ -114,7 +114,8 @@ impl Direct {
         // SAFETY: as promised to the caller.
         let why = match unsafe { read_memory(self.pid, address, into.as_ptr(), len) } {
             // The kernel does not reuse a process ID before the end of its first owner is visible.
-            // A sender that closes the link hangs up before its program may use the memory again.
+            // A sender that closes the link ends its connection before its program may use the
+            // memory again. So if the peer is not gone after the read, the bytes are valid.
             Ok(got) if got == len && !self.peer.gone() => return true,
             Ok(_) => "only a part of the bytes is mapped, or the peer is gone".to_string(),
             Err(error) => error.to_string(),
@@ -140,7 +141,7 @@ mod tests {
         let terms = Terms::new(&settings, &Transport::Shm);
         let mut limits = Limits::new(&settings, &Transport::Shm, terms, terms);
         let (socket, other) = UnixStream::pair().unwrap();
-        // The peer stays.
+        // The peer must stay open.
         std::mem::forget(other);
         let mut who = credentials(&socket).unwrap();
         change(&mut who, &mut limits);

@@ -1,4 +1,5 @@
-//! Feeds arbitrary bytes of a peer on the two sockets of a link to the protocol, without a thread.
+//! Feeds arbitrary bytes to the protocol, as if a peer had sent them on the two sockets of a link.
+//! No thread is needed.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -47,7 +48,7 @@ pub(crate) fn feed(bytes: &[u8]) {
     engine.receive(Wanted::new(link, 1), piece(1000));
     engine.receive(Wanted::new(link, 2), piece(100_000));
     let head = Head::new(Kind::Eager, 0, 1);
-    // A short message and one that the peer has to accept.
+    // A short message, and a message that the peer has to accept.
     let _ = engine.send(link, head, piece(20), SendOptions::default());
     let _ = engine.send(link, head, piece(100_000), SendOptions::default());
     let _ = engine.get(link, key, 0, piece(1000));

@@ -1,4 +1,4 @@
-//! A message as its handler sees it.
+//! The messages that handlers get.
 
 use super::link_id::LinkId;
 

@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Part = 3,
     /// The receiver accepts an offered message.
     Accept = 4,
-    /// The receiver has the message, or has matched a synchronous one.
+    /// The receiver has the message, or has matched a synchronous message.
     Taken = 5,
     /// The sender withdraws an offer.
     Withdraw = 6,
@@ -43,23 +43,23 @@ pub(crate) enum Kind {
     Withdrawn = 7,
     /// Returns credit, on transports that do not count it in shared memory.
     Credit = 8,
-    /// A request to write to or read from offered memory, or an answer to one.
+    /// A request to write to or read from offered memory, or an answer to such a request.
     Remote = 9,
     /// The part of the agreed buffer space that the peer may use from now on. It changes with the
     /// number of the receiver's links.
     Window = 10,
 }
 
-/// The receiver is to confirm when it has matched the message.
+/// The receiver must confirm that it has matched the message.
 pub(crate) const SYNC: u8 = 1;
 
 /// In an acceptance: the receiver has fetched the message already.
 pub(crate) const FETCHED: u8 = 4;
 
-/// The request is to write.
+/// The request asks to write.
 pub(crate) const PUT: u8 = 8;
 
-/// The request is to read. With [`FETCHED`], the requester wants to read the memory itself.
+/// The request asks to read. With [`FETCHED`], the requester wants to read the memory itself.
 pub(crate) const GET: u8 = 16;
 
 /// The head answers a request of the receiver, and has the request's number.
@@ -68,7 +68,7 @@ pub(crate) const ANSWER: u8 = 32;
 /// The bytes to be written follow without an acceptance.
 pub(crate) const FOLLOWS: u8 = 64;
 
-/// In an acceptance: from now on, the sender is to give the addresses of messages of this length
+/// In an acceptance: from now on, the sender must give the addresses of messages of this length
 /// class, so that the receiver can fetch them.
 pub(crate) const SHOW: u8 = 128;
 

@@ -1,6 +1,6 @@
 //! The handshake that makes a link between two endpoints.
 //!
-//! One endpoint connects to the other as to any server. Its opening asks for a link:
+//! One endpoint connects to the other endpoint as to any server. Its opening asks for a link:
 //!
 //! ```text
 //! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  terms  name
@@ -40,15 +40,15 @@ const DATA: u8 = 1;
 const CONTROL: u8 = 2;
 const RECORDED: u8 = 3;
 
-/// How long the second connection may take.
+/// The time limit for the second connection.
 const SECOND_TIME: Duration = Duration::from_secs(10);
 
-/// The maximum number of first connections that wait for their second one.
+/// The maximum number of first connections that wait for their second connection.
 const HALF_MAX: usize = 256;
 
 /// The sizes of a link's memory. Each direction has the pool of chunks, and memory for reserved
-/// messages, whose size is `large_max` minus `message_max`; [`crate::config::Sizes::arena`]
-/// computes it again.
+/// messages. The size of this memory is `large_max` minus `message_max`.
+/// [`crate::config::Sizes::arena`] computes the size from these two numbers.
 fn config(settings: &Settings) -> Config {
     let chunk = settings.chunk.next_multiple_of(PAGE as usize);
     let pool = (settings.chunks * settings.chunk).next_multiple_of(chunk);
@@ -71,7 +71,7 @@ struct Half {
     name: Vec<u8>,
 }
 
-/// First connections that wait for their second one.
+/// First connections that wait for their second connection.
 #[derive(Default)]
 pub(crate) struct HalfLinks {
     waiting: Mutex<HashMap<[u8; KEY], Half>>,
@@ -91,9 +91,9 @@ impl Endpoint {
     /// `name`.
     ///
     /// For [`Transport::Null`] and [`Transport::File`], there is no other endpoint, and the address
-    /// is ignored. Such a link accepts every message at once, also synchronous ones, and drops it
-    /// or records it for [`Endpoint::play`]. No message ever comes from it: a receive from it ends
-    /// with [`Error::NoPeer`].
+    /// is ignored. Such a link accepts every message at once, also a synchronous message, and drops
+    /// it or records it for [`Endpoint::play`]. No message ever comes from such a link: a receive
+    /// from it ends with [`Error::NoPeer`].
     ///
     /// # Errors
     /// As for [`crate::connect()`].
@@ -278,7 +278,7 @@ fn welcome(key: &[u8; KEY], terms: &Terms) -> Vec<u8> {
     [&MAGIC[..], key, &terms.encode()].concat()
 }
 
-/// Decodes a welcome. Returns `None` if it is not an endpoint's.
+/// Decodes a welcome. Returns `None` if it is not the welcome of an endpoint.
 fn parse_welcome(welcome: &[u8]) -> Result<Option<(&[u8; KEY], Terms)>, Error> {
     let Some(rest) = welcome.strip_prefix(&MAGIC) else {
         return Ok(None);

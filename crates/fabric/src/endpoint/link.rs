@@ -1,4 +1,4 @@
-//! A link with any carrier.
+//! A link with a carrier of any kind.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -139,7 +139,7 @@ impl Carrier for AnyLink {
     }
 
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         each!(self, link => unsafe { link.fetch(address, into, len) })
     }
 

@@ -1,6 +1,6 @@
 //! The number of a link.
 
-/// The identifier of one of an endpoint's links. It is never reused for another link.
+/// The identifier of a link of an endpoint. It is never reused for another link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkId {
     pub(crate) index: u32,
@@ -13,8 +13,8 @@ impl LinkId {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The link with this number. If no link ever had it, every operation on it is an
-    /// [`Error::Misuse`](crate::Error::Misuse).
+    /// The link with this number. If no link ever had this number, every operation on the result
+    /// fails with [`Error::Misuse`](crate::Error::Misuse).
     pub fn from_bits(bits: u64) -> LinkId {
         LinkId {
             index: bits as u32,

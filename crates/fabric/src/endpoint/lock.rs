@@ -1,13 +1,14 @@
-//! A biased lock: it costs almost nothing for the one thread that takes it most.
+//! A biased lock: it costs almost nothing for the thread that takes it most often.
 //!
-//! Most programs call an endpoint from one thread, which shares it only with the helper. The two
-//! atomic operations of an ordinary lock would be a large part of the cost of a short message. So a
-//! thread that takes the lock many times in a row is *favoured*: it marks itself as inside with a
-//! plain store, and checks whether another thread wants to enter. The other threads pay for this
-//! with a system call that is a barrier in all threads of the process (`membarrier`). The helper, a
-//! *guest*, excludes the favoured thread during its visit. If another thread of the program takes
-//! the lock, the favour ends, and all threads take the mutex until one of them has come often
-//! enough alone. The idea is that of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002).
+//! Most programs call an endpoint from one thread. Only the helper thread uses the endpoint, too.
+//! The two atomic operations of an ordinary lock would be a large part of the cost of a short
+//! message. So a thread that takes the lock many times in a row is *favoured*: it marks itself as
+//! inside with a plain store, and checks whether another thread wants to enter. In exchange, the
+//! other threads need a system call that is a barrier in all threads of the process (`membarrier`).
+//! The helper is a *guest*: it excludes the favoured thread only while it holds the lock. If
+//! another thread of the program takes the lock, the favour ends. All threads then take the mutex,
+//! until one thread has taken it often enough in a row. The idea is that of biased locks
+//! (Kawachiya, Koseki and Onodera, OOPSLA 2002).
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -20,23 +21,24 @@ use rustix::thread::{membarrier, membarrier_query, MembarrierCommand, Membarrier
 
 use crate::shm::{Atomic, Atomics, Real};
 
-/// The number of favours in a lock's life. If threads take turns for long, favours only cost time.
+/// The number of favours in a lock's life. If threads keep taking turns, favours only cost time.
 const FAVOURS: usize = 16;
 
-/// How many times in a row a thread must take the lock before the first favour. The number doubles
-/// for each further favour.
+/// The number of times in a row that a thread must take the lock before the first favour. It
+/// doubles for each further favour.
 const COMES_ALONE: u32 = 16;
 
 pub(super) struct Lock<T> {
     value: UnsafeCell<T>,
-    /// Each favour is given once. The last one given may be in force.
+    /// Each favour is given once. The favour that was given last may be in force.
     favours: [Favour<Real>; FAVOURS],
     last: AtomicUsize,
     guest: AtomicUsize,
     order: Mutex<Order>,
 }
 
-/// The history of threads that took the mutex.
+/// The state that the mutex protects: the favours, the thread that took the mutex last, and how
+/// many times in a row it has done so.
 struct Order {
     given: usize,
     /// Whether the last favour is in force.
@@ -82,7 +84,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Makes this thread the guest, which ends no favours.
+    /// Makes this thread the guest. A guest that takes the lock does not end a favour.
     pub(super) fn be_guest(&self) {
         self.guest.store(here(), Ordering::Relaxed);
     }
@@ -176,12 +178,12 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: a thread with a guard is alone inside. `InOrder` and `Guest` hold the mutex. If
-        // the favoured thread is another one, it was seen outside after it had been excluded, and
-        // stays outside. The favoured thread has seen after entering that it was not excluded, so a
-        // thread that excludes it sees it inside. The barriers guarantee that one of the two sees
-        // the other. If the favoured thread takes the mutex, it may exclude itself, which is
-        // harmless.
+        // SAFETY: only one thread has a guard. Threads with `InOrder` and `Guest` hold the mutex.
+        // If another thread is favoured, they have seen it outside after they excluded it, and it
+        // stays outside. A favoured thread has seen, after it marked itself as inside, that it was
+        // not excluded, so a thread that excludes it sees it inside. The barriers guarantee that at
+        // least one of these two threads sees the other. If the favoured thread takes the mutex, it
+        // may exclude itself, which is harmless.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -278,8 +280,8 @@ impl<A: Atomics> Favour<A> {
     }
 }
 
-/// The favoured thread's half of the barrier. It only has to stop the compiler, because
-/// `membarrier` reaches all processors.
+/// The favoured thread's half of the barrier. It only has to keep the compiler from reordering,
+/// because `membarrier` reaches all processors.
 #[inline]
 fn light_barrier() {
     compiler_fence(Ordering::SeqCst);

@@ -7,7 +7,7 @@ use mgn_sys::copy::copy;
 use super::written::Written;
 use crate::shm::SHORT;
 
-/// A short payload. It is in words because slots hold words, and copying words is faster.
+/// A short payload, as words. Slots hold words, and copying words is faster.
 pub(crate) type Words = [u64; SHORT / 8];
 
 /// A part of the program's memory that is to be sent.
@@ -18,7 +18,7 @@ pub(crate) struct Payload<'a> {
     pub(crate) len: usize,
 }
 
-/// One or several pieces of memory, taken as one message in their order.
+/// One or several pieces of memory, which together hold one message.
 ///
 /// The maker of the value promises that the memory stays valid, and is not otherwise accessed,
 /// until its operation has ended.
@@ -56,8 +56,8 @@ impl Memory {
         }
     }
 
-    /// `len` bytes from `offset` on, of memory in one piece. Returns `None` if they do not all lie
-    /// inside.
+    /// `len` bytes from `offset` on, of memory in one piece. Returns `None` if not all of these
+    /// bytes lie inside the memory.
     pub(crate) fn part(&self, offset: u64, len: usize) -> Option<Memory> {
         let offset = usize::try_from(offset).ok()?;
         let Memory::One(start, size) = self else {
@@ -68,7 +68,7 @@ impl Memory {
         is_inside.then(|| Memory::One(unsafe { start.add(offset) }, len))
     }
 
-    /// The reserved memory, if it is reserved.
+    /// The reserved memory, if this is reserved memory.
     pub(crate) fn written(&self) -> Option<&Arc<Written>> {
         match self {
             Memory::Written(written, _) => Some(written),
@@ -76,7 +76,7 @@ impl Memory {
         }
     }
 
-    /// All of it, as a payload.
+    /// All of the memory, as a payload.
     pub(crate) fn payload(&self) -> Payload<'_> {
         Payload {
             memory: self,
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(memory.len(), 9);
         assert!(memory.contiguous().is_none());
         let sent: Vec<u8> = (1..=9).collect();
-        // SAFETY: all memory lives in this function and is of the sizes given.
+        // SAFETY: all memory lives in this function and has the given sizes.
         unsafe {
             memory.scatter(0, sent.as_ptr(), 4);
             memory.scatter(4, sent[4..].as_ptr(), 5);

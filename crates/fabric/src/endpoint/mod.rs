@@ -2,7 +2,7 @@
 //!
 //! An [`Endpoint`] has a [link](LinkId) to each of its peers, over shared memory, unix sockets or
 //! TCP. Messages of any length are sent with a tag and matched with receives in the order in which
-//! they were sent. Sends and posted receives make progress also while the program computes.
+//! they were sent. Sends and posted receives also make progress while the program computes.
 
 mod carrier;
 mod direct;
@@ -65,7 +65,7 @@ use progress::Shared;
 use crate::wait::Deadline;
 use crate::{Error, Message};
 
-/// A piece of the program's memory: its start, and its length in bytes.
+/// A piece of the program's memory: the start, and the length in bytes.
 pub type Piece = (*mut u8, usize);
 
 /// One process's access to the fabric. All methods may be called from any thread.
@@ -88,8 +88,8 @@ pub struct Received {
 }
 
 impl Endpoint {
-    /// Creates an endpoint with the settings of [`Settings::load`]. Its only link is the one to
-    /// itself.
+    /// Creates an endpoint with the settings of [`Settings::load`]. At first, its only link is its
+    /// link to itself.
     ///
     /// # Errors
     /// [`Error::Settings`]; [`Error::Io`] if the system has no descriptors or threads left.
@@ -113,8 +113,8 @@ impl Endpoint {
         self.shared.own
     }
 
-    /// Begins to send the pieces, one behind the other, as one message. Returns `None` if the send
-    /// has ended already, so that the memory may be used again.
+    /// Begins to send the pieces as one message, in their order. Returns `None` if the send has
+    /// ended already, so that the memory may be used again.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a closed link.
@@ -165,8 +165,8 @@ impl Endpoint {
         self.shared.send(to, head, memory_of(pieces), how)
     }
 
-    /// Sends a message and waits until its memory may be used again, or with [`SendOptions::sync`]
-    /// until the receiver has it.
+    /// Sends a message, and waits until its memory may be used again, or with
+    /// [`SendOptions::sync`], until the receiver has matched it.
     ///
     /// # Errors
     /// [`Error::Closed`], and errors of the transport.
@@ -219,8 +219,8 @@ impl Endpoint {
         self.shared.wait_for(request, timeout)
     }
 
-    /// Whether an operation has ended; it is then forgotten. Also makes progress on other
-    /// operations.
+    /// Returns the status of an operation that has ended, and forgets the operation. Returns `None`
+    /// while the operation is in progress. Also makes progress on other operations.
     ///
     /// # Errors
     /// As for [`Endpoint::wait`].
@@ -258,21 +258,21 @@ impl Endpoint {
     /// for the operation, which may still end with this error.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if its result has been fetched before.
+    /// [`Error::Misuse`] if the operation's result has been fetched before.
     pub fn cancel(&self, request: Request) -> Result<bool, Error> {
         self.shared.cancel(request)
     }
 
-    /// Detaches an operation: its result is dropped when it ends.
+    /// Detaches an operation: its result is dropped when the operation ends.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if its result has been fetched before.
+    /// [`Error::Misuse`] if the operation's result has been fetched before.
     pub fn detach(&self, request: Request) -> Result<(), Error> {
         self.shared.state().engine.ops.detach(request)
     }
 
-    /// The link, tag and length of the message that a receive would get now. Waits for a message
-    /// for up to `timeout`.
+    /// The link, tag and length of the message that a receive would get. Waits for a message for up
+    /// to `timeout`, and then returns `None`.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a closed link.
@@ -287,8 +287,8 @@ impl Endpoint {
             .transpose()
     }
 
-    /// Receives the next message without copying it, if it lies in shared memory. The memory
-    /// returns to the sender when the value is dropped.
+    /// Receives the next message. A message in shared memory is not copied, and its memory returns
+    /// to the sender when the value is dropped.
     ///
     /// # Errors
     /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message that is longer than this
@@ -329,8 +329,8 @@ impl Endpoint {
     }
 
     /// Sets the function that is called for messages to this handler. Any thread that makes
-    /// progress may call it, one call at a time, and it may send. A panic in it affects only its
-    /// message.
+    /// progress may call this function. There is one call at a time, and the function may send
+    /// messages. A panic in the function affects only the message of that call.
     pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
         self.shared.set_handler(handler, Box::new(call));
     }
@@ -340,13 +340,13 @@ impl Endpoint {
         self.shared.state().engine.single_copies(link)
     }
 
-    /// How long the machine of a TCP peer may be silent.
+    /// The time for which the machine of a TCP peer may be silent.
     pub(crate) fn silence(&self) -> Duration {
         self.shared.settings.silence()
     }
 
-    /// Sets the number of peers that are expected and have not connected yet. While there are any,
-    /// receives from any link do not end.
+    /// Sets the number of peers that are expected and have not connected yet. While peers are
+    /// expected, receives from any link do not end with [`Error::Closed`].
     pub(crate) fn expect(&self, peers: usize) {
         self.shared.state().engine.expect(peers);
     }
@@ -369,9 +369,9 @@ impl Endpoint {
         matches!(self.shared.wait(&deadline, done), Ok(Some(())))
     }
 
-    /// Closes all links, including the one to itself, when their peers have read all sent messages,
-    /// or after two seconds. Waiting operations end with [`Error::Closed`], and no new operations
-    /// can begin.
+    /// Closes all links, including the endpoint's link to itself, when their peers have read all
+    /// sent messages, or after two seconds. Waiting operations end with [`Error::Closed`], and no
+    /// new operations can begin.
     pub fn stop(&self) {
         self.shared.part();
         self.shared.stop();

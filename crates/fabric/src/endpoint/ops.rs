@@ -4,8 +4,8 @@ use super::link_id::LinkId;
 use super::memory::Memory;
 use crate::Error;
 
-/// An operation that was begun with `isend`, `irecv`, `iput` or `iget`. It is valid until the
-/// program has fetched its result.
+/// An operation that was begun with `isend`, `irecv`, `iput` or `iget`. The request is valid until
+/// the program has fetched the operation's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     pub(crate) index: u32,
@@ -18,7 +18,8 @@ impl Request {
         u64::from(self.generation) << 32 | (u64::from(self.index) + 1)
     }
 
-    /// The request with this number. If no request has it, every use is an [`Error::Misuse`].
+    /// The request with this number. If no request has this number, every use of the result fails
+    /// with [`Error::Misuse`].
     pub fn from_bits(bits: u64) -> Request {
         Request {
             index: (bits as u32).wrapping_sub(1),
@@ -30,7 +31,7 @@ impl Request {
 /// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The link of the message, also if the receive was from any link.
+    /// The link of the message. A receive from any link, too, gets the actual link.
     pub link: LinkId,
     pub tag: u64,
     /// The length of the message in bytes.
@@ -64,7 +65,7 @@ pub(crate) struct Ops {
 struct Slot {
     generation: u32,
     state: State,
-    /// The program will not fetch the result.
+    /// Set if the program will not fetch the result.
     is_detached: bool,
 }
 
@@ -142,8 +143,8 @@ impl Ops {
         }
     }
 
-    /// The status of an operation that has succeeded, which is then forgotten. After `None`, call
-    /// [`Ops::take`].
+    /// The status of an operation that has succeeded. The operation is then forgotten. After
+    /// `None`, call [`Ops::take`].
     #[inline]
     pub(crate) fn take_well(&mut self, request: Request) -> Option<Status> {
         let slot = self.slots.get_mut(request.index as usize)?;
@@ -190,7 +191,8 @@ impl Ops {
         Ok(matches!(self.find(request)?.state, State::Done(_)))
     }
 
-    /// The operation's result, which is then forgotten. `None` while it is in progress.
+    /// The operation's result. The operation is then forgotten. `None` while the operation is in
+    /// progress.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -208,7 +210,7 @@ impl Ops {
         }
     }
 
-    /// Gives up the operation's result: it is dropped when the operation ends.
+    /// Detaches an operation: its result is dropped when the operation ends.
     pub(crate) fn detach(&mut self, request: Request) -> Result<(), Error> {
         if self.is_done(request)? {
             self.release(request.index);

@@ -1,5 +1,5 @@
-//! On links of every kind, unordered messages overtake messages that wait for buffer space, and
-//! ordered messages do not.
+//! Tests on links of every kind: unordered messages overtake messages that wait for buffer space,
+//! and ordered messages do not.
 
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::{Address, Listener, Token, Transport};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The smallest permitted number.
+/// The smallest permitted number of envelopes.
 const ENVELOPES: usize = 8;
 
 const FREE: SendOptions = SendOptions {
@@ -64,8 +64,8 @@ fn unordered_messages_overtake_and_ordered_ones_do_not() {
         for tag in 0..ENVELOPES as u64 {
             one.send(here, tag, &[7], SendOptions::default()).unwrap();
         }
-        // While we hold the lock, no thread makes progress: buffer space becomes free, and the
-        // waiting message stays.
+        // While this thread holds the lock, no thread makes progress. So the waiting message stays,
+        // although buffer space becomes free.
         let mut state = one.shared.state();
         let mut send = |tag, how| {
             let head = Head::new(Kind::Eager, 0, tag);

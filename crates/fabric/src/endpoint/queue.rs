@@ -1,4 +1,5 @@
-//! Matching: receives that wait for messages, and messages that wait for receives.
+//! Matching of messages and receives: the queues of receives that wait for messages, and of
+//! messages that wait for receives.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,10 @@
 //! Reserved messages: the program writes a message into the memory from which it is sent.
 //!
-//! Over shared memory, the receiver reads the same memory, so neither end copies a message that is
-//! reserved here and taken with [`Endpoint::take`] there. If there is no such memory, or all of it
-//! is in use, the reservation is in private memory of this process. Over sockets the message is
-//! sent from there, and on the endpoint's link to itself it is handed over.
+//! Over shared memory, the receiver reads the same memory. If the sender reserves the message and
+//! the receiver takes it with [`Endpoint::take`], neither end copies it. If there is no such
+//! memory, or all of it is in use, the reservation is in private memory of this process. Over
+//! sockets, the message is sent from this private memory. On the endpoint's link to itself, the
+//! memory is handed over.
 
 use std::fmt;
 use std::sync::Arc;

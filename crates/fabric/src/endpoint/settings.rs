@@ -1,8 +1,8 @@
 //! The settings of endpoints, and their sources.
 //!
 //! The best values differ from machine to machine. `mgn tune` measures them and writes a settings
-//! file. Ends with different settings work together, because each end states in the handshake what
-//! the other needs to know.
+//! file. Ends with different settings work together, because each end states its limits in the
+//! handshake.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::Error;
 /// Sizes and limits of an endpoint. Lengths are bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The size of a chunk of shared memory, rounded up to whole pages, of links that this endpoint
-    /// accepts. It is also the length of a part of a long message.
+    /// The size of a chunk of shared memory, for links that this endpoint accepts. The size is
+    /// rounded up to whole pages. A part of a long message has the length of a chunk.
     pub chunk: usize,
     /// The number of chunks in each direction of such a link.
     pub chunks: usize,
     /// Bytes of shared memory for reserved messages, in each direction of such a link. The system
-    /// allocates them when they are first used, and they are freed when they are idle.
+    /// allocates this memory when it is first used. The endpoint returns idle memory to the system.
     pub reserved: usize,
     /// The longest message that is sent eagerly, as far as the receiver permits.
     pub eager_shm: usize,
@@ -37,11 +37,11 @@ pub struct Settings {
     /// of this length.
     pub held: usize,
     /// Messages of at least this length are read directly from the memory of a peer on this host.
-    /// [`NEVER`] disables this. With [`AUTO`], for shared memory only, each link measures in use
-    /// whether this is faster.
+    /// [`NEVER`] disables this. With [`AUTO`], which is only for shared memory, each link measures
+    /// while it is in use whether this is faster.
     pub single_copy_shm: usize,
     pub single_copy_unix: usize,
-    /// How long a waiting thread polls before it sleeps, in microseconds.
+    /// The time for which a waiting thread polls before it sleeps, in microseconds.
     pub spin_us: usize,
     /// The machine of a TCP peer counts as dead if it has not answered for this long, in
     /// milliseconds. If the peer is only stopped or busy, its machine still answers. The end that
@@ -131,9 +131,9 @@ const EAGER_MIN: usize = 64;
 const CHUNKS_MIN: usize = 4;
 const HELD_MIN: usize = 64 << 10;
 
-/// This number of links gets all the configured shared memory (`LANES_WITH_FULL_ROOM`), or all the
-/// configured space for waiting messages over sockets (`SOCKET_LINKS_WITH_FULL_ROOM`). More links
-/// together get as much as this number of links.
+/// The numbers of links that get all the configured shared memory (`LANES_WITH_FULL_ROOM`), and all
+/// the configured space for waiting messages over sockets (`SOCKET_LINKS_WITH_FULL_ROOM`). If there
+/// are more links, all links together get as much as this number of links.
 const LANES_WITH_FULL_ROOM: usize = 4;
 const SOCKET_LINKS_WITH_FULL_ROOM: usize = 2;
 
@@ -277,7 +277,7 @@ impl Settings {
         if let Some(path) = named.or_else(|| file_in(env)) {
             match std::fs::read_to_string(&path) {
                 Ok(text) => settings = Settings::parse(&text, &path)?,
-                // A missing file, or one in another user's home, counts as empty.
+                // A missing file, or a file in the home of another user, counts as empty.
                 Err(error) if !must_be && is_out_of_sight(error.kind()) => {}
                 Err(error) => {
                     let why = format!("cannot read the settings {}: {error}", path.display());
@@ -315,7 +315,7 @@ impl Settings {
         file_in(&|name| std::env::var(name).ok())
     }
 
-    /// Reads a settings file; `path` is for its errors.
+    /// Reads a settings file. `path` is for error messages.
     ///
     /// # Errors
     /// [`Error::Settings`] with file and line.
@@ -388,8 +388,8 @@ impl Settings {
     }
 
     /// The settings for one more link of an endpoint that has `links` links. The first few links
-    /// get all the configured memory. Further links get less the more there are, so that thousands
-    /// of links take little more memory than dozens.
+    /// get all the configured memory. Each further link gets less, so that thousands of links take
+    /// little more memory than dozens.
     pub(crate) fn for_link(&self, links: usize) -> Settings {
         let part = |whole: usize, few: usize| whole / few.max(links + 1) * few;
         let mut settings = self.clone();
@@ -407,9 +407,9 @@ impl Settings {
         settings
     }
 
-    /// The bytes of messages that may wait per link, with `links` links over sockets. Changes only
-    /// when the number of links doubles, and is then sent on all links, because links with more
-    /// space would be served better.
+    /// The bytes of messages that may wait per link, with `links` links over sockets. The number
+    /// changes only when the number of links doubles. It is then sent on all links, because links
+    /// with more space would be served better.
     pub(crate) fn window(&self, links: usize) -> u64 {
         self.for_link(links.max(1).next_power_of_two() - 1).held as u64
     }
@@ -424,7 +424,7 @@ impl Settings {
 }
 
 impl Key {
-    /// The name of its environment variable.
+    /// The name of the setting's environment variable.
     fn variable(&self) -> String {
         format!("MGN_{}", self.name.to_uppercase())
     }

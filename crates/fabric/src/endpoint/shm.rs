@@ -1,10 +1,10 @@
 //! A link through shared memory.
 //!
 //! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, and longer payloads
-//! in its chunks. The first chunks take eager messages, packed one behind the other. The others
-//! take parts of offered messages, so that unexpected messages cannot block these. Behind the
-//! chunks is memory for reserved messages. The reader returns slots, chunks and envelopes through
-//! counters of its own, which data cannot delay.
+//! in its chunks. The first chunks take eager messages, packed one behind the other. The other
+//! chunks take parts of offered messages, so that unexpected messages cannot block these parts.
+//! Behind the chunks is memory for reserved messages. The reader returns slots, chunks and
+//! envelopes through its own counters, which data cannot delay.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -28,16 +28,17 @@ use crate::shm::{
 };
 use crate::Error;
 
-/// One of this many chunks is for eager messages, but at least two are.
+/// The share of chunks for eager messages: one of this number, but at least two chunks.
 const EAGER_SHARE: u32 = 8;
 
-/// The preferred number of bytes of parts in progress. Together with the resting chunks and the
-/// copied data, they fit in the caches of both ends.
+/// The preferred number of bytes of parts in progress. These parts, the resting chunks and the
+/// copied data together fit in the caches of both ends.
 const PARTS_IN_CACHE: usize = 192 << 10;
 
-/// The longest message whose parts go through all chunks by turns. Longer ones use few chunks: the
-/// memory that they are sent from and received into needs the whole last-level cache. Shorter ones
-/// are faster with all chunks. Both were measured with 32 MiB of cache (docs/benchmarks.md).
+/// The longest message whose parts go through all chunks in turn. Longer messages use few chunks,
+/// because the memory of the sending and receiving programs needs the whole last-level cache.
+/// Shorter messages are faster with all chunks. Both were measured with 32 MiB of cache
+/// (docs/benchmarks.md).
 const ALL_CHUNKS_MAX: usize = 4 << 20;
 
 /// Polls of the reader before it counts as slow: a few microseconds, enough to copy a part.
@@ -54,8 +55,8 @@ pub(crate) struct ShmLink {
     /// The longest message that is sent eagerly.
     eager_max: usize,
     /// The longest message that `send_short` takes: it fits in slots, and the peer accepts it as
-    /// eager. A message that fits in one slot is always sent eagerly, because its offer would be no
-    /// shorter.
+    /// eager. A message that fits in one slot is always sent eagerly, because an offer of it would
+    /// take as much space.
     short_max: usize,
     /// The number of messages that may wait here, and at the peer.
     envelopes: u32,
@@ -71,7 +72,7 @@ pub(crate) struct ShmLink {
     /// Whether this process has at least as many peers on this host as there are processors.
     shares_processors: bool,
     /// Whether the reader returned no part in time at the last check, and the number of parts in
-    /// progress then.
+    /// progress at that time.
     is_reader_slow: bool,
     flown: usize,
     arena: Arc<Arena>,
@@ -86,7 +87,7 @@ pub(crate) struct ShmLink {
     told: u64,
     /// The number of the peer's messages that have left the queue.
     matched: u32,
-    /// Slots or envelopes have been returned since the peer was last woken.
+    /// Set if slots or envelopes have been returned since the peer was last woken.
     is_untold: bool,
     /// The kind of sleep that we have announced to the peer, if any. It determines for which frames
     /// the peer rings.
@@ -146,8 +147,8 @@ impl ShmLink {
         self.back.is_there(self.next)
     }
 
-    /// Asks the peer to ring when it sends. If `sending`, also asks it to ring when it frees space.
-    /// Returns true if a frame is there already, so that the caller must not sleep.
+    /// Asks the peer to ring when it sends. If `sending` is set, also asks the peer to ring when it
+    /// frees space. Returns true if a frame has arrived already. The caller must not sleep then.
     pub(crate) fn watch(&mut self, how: Sleep, sending: bool) -> bool {
         if self.watched != Some(how) {
             self.watched = Some(how);
@@ -159,7 +160,7 @@ impl ShmLink {
         self.is_ready()
     }
 
-    /// Records that the peer has rung. It rings once for each request.
+    /// Records that the peer has rung. The peer rings once for each request.
     pub(crate) fn rang(&mut self) {
         self.peer.drain_doorbell();
         self.watched = None;
@@ -217,8 +218,8 @@ impl ShmLink {
     }
 
     /// Whether to send a part now. While the reader keeps up, waits until few parts are in
-    /// progress, so that both ends reuse few chunks, which stay in their caches; all chunks
-    /// together do not fit there. Returns false if a frame has arrived that should be read first.
+    /// progress. Both ends then reuse few chunks, which stay in their caches. All chunks together
+    /// do not fit there. Returns false if a frame has arrived that should be read first.
     fn keeps_pace(&mut self) -> bool {
         let first = self.eager.len() as u32;
         let near = PARTS_IN_CACHE / self.chunk as usize;
@@ -245,7 +246,8 @@ impl ShmLink {
         true
     }
 
-    /// Whether the reader has read all slots. It then holds everything that it has not returned.
+    /// Whether the reader has read all slots. The reader then holds all chunks that it has not
+    /// returned.
     fn is_all_read(&mut self) -> Result<bool, Error> {
         self.read = self.out.taken(self.put)?;
         Ok(self.put == self.read)
@@ -258,7 +260,7 @@ impl ShmLink {
         Sent::Busy
     }
 
-    /// Moves on after a frame with `len` bytes of payload in slots.
+    /// Moves on to the next frame, after a frame with `len` bytes of payload in slots.
     #[inline]
     fn step(&mut self, len: usize) {
         self.next += 1 + more_slots(len);
@@ -303,7 +305,7 @@ impl ShmLink {
             offset: 0,
             len: len as u32,
         };
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         let words = unsafe {
             if len > SHORT {
                 self.out.put_more(self.put, from.add(SHORT), len - SHORT);
@@ -528,7 +530,7 @@ impl Carrier for ShmLink {
     }
 
     fn early_max(&self) -> usize {
-        // Leave a quarter for the parts of accepted messages.
+        // Leave a quarter of the chunks for the parts of accepted messages.
         self.parts.len() * 3 / 4 * self.chunk as usize
     }
 
@@ -583,7 +585,7 @@ impl Carrier for ShmLink {
     }
 
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         unsafe { direct::fetch(&mut self.direct, address, into, len) }
     }
 

@@ -26,7 +26,7 @@ const PART: usize = 256 << 10;
 /// Accepts every message at once, and records or drops it.
 pub(crate) struct SilentLink {
     recording: Option<Recording>,
-    /// Confirmations of synchronous messages.
+    /// The confirmations of synchronous messages that the engine has not read yet.
     answers: VecDeque<Head>,
 }
 
@@ -137,15 +137,16 @@ fn taken(head: &Head) -> Option<Head> {
     head.has(SYNC).then(|| Head::new(Kind::Taken, head.id, 0))
 }
 
-/// Delivers the messages of a recording, as the program receives them. Drops messages that are sent
-/// to it.
+/// Delivers the messages of a recording as fast as the program receives them. Drops messages that
+/// are sent to this link.
 pub(crate) struct PlayedLink {
     player: Player,
     path: String,
     envelopes: u32,
     held: usize,
     answers: VecDeque<Head>,
-    /// The number of messages that wait to be received, and the bytes of those that have been read.
+    /// The number of messages that wait to be received (`waiting`), and the bytes of the messages
+    /// among them that have been read from the file (`bytes`).
     waiting: u32,
     bytes: usize,
     is_over: bool,

@@ -1,4 +1,4 @@
-//! Tests of the protocol with links in one process, on a virtual clock, with delays, small buffers
+//! Tests of the protocol with links in one process and a virtual clock, with delays, small buffers
 //! and peers that die.
 
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ use crate::{Error, Message};
 struct Pipe {
     frames: VecDeque<(u64, Head, Vec<u8>)>,
     answers: VecDeque<(u64, Head)>,
-    /// Eager bytes and envelopes that the receiver holds.
+    /// The eager bytes and envelopes that the receiver holds.
     bytes: usize,
     envelopes: u32,
     is_cut: bool,
@@ -33,8 +33,8 @@ pub(super) struct World {
     pub(super) now: u64,
     random: Random,
     delay: u64,
-    /// Whether there is one channel for everything: answers then wait behind data, and a receiver
-    /// without space leaves data in the channel.
+    /// Whether all frames use one channel. Answers then wait behind data, and a receiver without
+    /// space leaves data in the channel.
     in_band: bool,
 }
 
@@ -197,11 +197,11 @@ impl Carrier for Simulated {
     }
 }
 
-/// Engines, each linked to every other.
+/// Engines. Each engine has a link to every other engine.
 pub(super) struct Cluster {
     pub(super) world: Rc<RefCell<World>>,
     pub(super) nodes: Vec<Engine<Simulated>>,
-    /// `links[i][j]`: from i to j.
+    /// `links[i][j]` is the link from i to j.
     pub(super) links: Vec<Vec<Option<LinkId>>>,
     pipes: Vec<(usize, usize, Rc<RefCell<Pipe>>)>,
 }
@@ -428,7 +428,7 @@ fn tags_wildcards_and_unexpected_messages() {
         );
         assert!(got[..500 * i as usize].iter().all(|byte| *byte == i as u8));
     }
-    // 2 came from node 0, and 3 from node 1.
+    // Message 2 came from node 0, and message 3 from node 1.
     let from = cluster.link(2, 1);
     let any = Wanted {
         from: Some(from),
@@ -518,7 +518,7 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
             let sent = cluster.nodes[0].send(there, tagged(tag), memory(&mut bytes), how);
             sent.unwrap()
         };
-        // Send more than the channel holds. Then the other end reads, which this end does not know
+        // Send more than the channel holds. Then the other end reads. This end does not know that
         // yet.
         let waits: Vec<_> = (0..10).map(|tag| send(&mut cluster, tag, false)).collect();
         assert!(waits[7].is_none() && waits[8].is_some());
@@ -549,9 +549,9 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
 
 #[test]
 fn two_ends_that_send_first_need_a_channel_for_answers() {
-    // Each end first sends a synchronous message for which the other one waits, and then more than
-    // the other one can hold. It receives these only after its first send has ended. If answers
-    // waited behind data, neither send would ever end.
+    // Each end first sends a synchronous message for which the other end waits, and then more
+    // messages than the other end can hold. Each end receives these only after its first send has
+    // ended. If answers waited behind data, neither send would ever end.
     for in_band in [false, true] {
         let mut cluster = Cluster::new(2, 4, 0, in_band);
         let links = [cluster.link(0, 1), cluster.link(1, 0)];
@@ -758,7 +758,7 @@ fn messages_for_handlers_come_beside_the_others() {
 fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
     let mut cluster = Cluster::new(2, 6, 3, false);
     let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
-    // Longer than a slice, so that it is copied in several steps.
+    // The message is longer than a slice, so that it is copied in several steps.
     let long: Vec<u8> = (0..2_500_000).map(|at| (at / 1000) as u8).collect();
     assert_eq!(long.len() % 3, 1);
     let count = u64::from(ENVELOPES) + 5;
@@ -792,8 +792,8 @@ fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
     assert_eq!(cluster.nodes[0].ops.pending, 0);
 }
 
-/// Exchanges `count` messages in each direction. Every thousandth one is long, and each is filled
-/// with its number. No message is lost, duplicated, changed or overtaken.
+/// Exchanges `count` messages in each direction. Every thousandth message is long, and each message
+/// is filled with its number. No message is lost, duplicated, changed or overtaken.
 fn exchange(count: u64) {
     const WINDOW: usize = 64;
     const LONG: usize = 150;

@@ -1,14 +1,14 @@
-//! A link through two sockets: one for data, and one for answers and credit, which data cannot
-//! delay.
+//! A link over two sockets. One carries data, and the other carries answers and credit, so that
+//! data cannot delay these.
 //!
 //! ```text
 //! data socket:    frame := head: 16 bytes  length: u64  payload
 //! control socket: head: 16 bytes
 //! ```
 //!
-//! The receiver reads everything that arrives. It always has space for it, because eager messages
-//! are sent only while it has granted buffer space and envelopes, and parts only for messages that
-//! it has accepted.
+//! The receiver reads all data that arrives. It always has space for the data, because the sender
+//! sends eager messages only within the buffer space and envelopes that the receiver has granted,
+//! and sends parts only of messages that the receiver has accepted.
 
 use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
@@ -32,13 +32,13 @@ use crate::{Error, Message};
 /// The length of the header of each payload.
 const FRAME: usize = HEAD + 8;
 
-/// The size of the read buffer: at most `BUFFER`, and at most 1/`BUFFER_OF_HELD` of the bytes that
-/// may wait.
+/// The limits of the size of the read buffer: at most `BUFFER`, and at most 1/`BUFFER_OF_HELD` of
+/// the bytes that may wait.
 const BUFFER: usize = 64 << 10;
 const BUFFER_OF_HELD: u64 = 8;
 
-/// After a payload of this length, another long one is likely. It should be read directly to its
-/// destination, so only its beginning (`AHEAD` bytes) is read into the buffer.
+/// After a payload of this length, another long payload is likely. A long payload should be read
+/// directly to its destination, so only its beginning (`AHEAD` bytes) is read into the buffer.
 const LONG_PAYLOAD: usize = 16 << 10;
 const AHEAD: usize = FRAME + SHORT;
 
@@ -48,8 +48,8 @@ const SMALL: usize = 512;
 /// The maximum number of bytes of answers that wait for space in the control socket.
 const ANSWERS: usize = 64 << 10;
 
-/// The control socket is polled once per this many polls of the data socket, while no answer is
-/// expected.
+/// While no answer is expected, the control socket is polled once per this number of polls of the
+/// data socket.
 const CONTROL_CHECK_POLLS: u32 = 16;
 
 /// Indices of [`StreamLink::ended`].
@@ -65,9 +65,9 @@ pub(crate) struct StreamLink {
     buffer: Block,
     start: usize,
     end: usize,
-    /// The last received payload had at least [`LONG_PAYLOAD`] bytes.
+    /// Set if the last received payload had at least [`LONG_PAYLOAD`] bytes.
     was_long: bool,
-    /// The last read did not fill the buffer, so the socket is empty.
+    /// Set if the last read did not fill the buffer. The socket is then empty.
     is_empty: bool,
     incoming: Option<Incoming>,
     /// A frame that has been written in part.
@@ -77,14 +77,14 @@ pub(crate) struct StreamLink {
     /// Whether data and answers waited for space in their sockets at the last call of
     /// `full_changes`.
     full: [bool; 2],
-    /// Received answers, and the beginning of the next one.
+    /// Received answers (`heard`), and the beginning of the next answer (`cut`).
     heard: VecDeque<Head>,
     cut: Vec<u8>,
     polls: u32,
     /// The number of answers that the peer still has to send.
     expected: usize,
-    /// The peer has closed its data socket or control socket. The link ends only when both are
-    /// closed, because the data socket may end before the last answer has arrived.
+    /// Set for each socket, data and control, that the peer has closed. The link ends only when
+    /// both are closed, because the data socket may end before the last answer has arrived.
     ended: [bool; 2],
     /// Credit that we have used and the peer has not returned.
     used: Credit,
@@ -109,7 +109,7 @@ impl Credit {
         self.envelopes < terms.envelopes && (self.bytes + bytes) as u64 <= terms.held
     }
 
-    /// Whether at least half of the credit is used, so that the sender will soon need some back.
+    /// Whether at least half of the credit is used. The sender then soon needs more credit.
     fn is_short(&self, terms: &Terms) -> bool {
         self.envelopes >= terms.envelopes / 2 || self.bytes as u64 >= terms.held / 2
     }
@@ -139,11 +139,11 @@ struct Outgoing {
 
 /// The rest of a frame that has been written in part.
 enum Rest {
-    /// It is still in the caller's memory: the caller sends the same frame again.
+    /// The rest is still in the caller's memory. The caller sends the same frame again.
     Same,
     /// A copy of the unwritten bytes. The original memory may be used again.
     Copied(Vec<u8>),
-    /// The whole frame, whose memory is kept until it is written.
+    /// The whole frame. Its memory is kept until the frame is written.
     Kept { header: [u8; FRAME], memory: Memory },
 }
 
@@ -190,7 +190,7 @@ impl StreamLink {
             || has_unread(&self.control)
     }
 
-    /// The sockets that have begun or ceased to wait for space since the last call, and whether
+    /// The sockets that have begun or stopped waiting for space since the last call, and whether
     /// they wait now.
     pub(crate) fn full_changes(&mut self) -> impl Iterator<Item = (&Arc<Peer>, bool)> {
         let full = [self.outgoing.is_some(), !self.answers.is_empty()];
@@ -405,7 +405,8 @@ impl StreamLink {
         }
     }
 
-    /// Tells the peer how many bytes of its messages may wait here, limited to the agreed number.
+    /// Tells the peer the number of bytes of its messages that may wait here, limited to the agreed
+    /// number.
     pub(crate) fn set_window(&mut self, bytes: u64) -> Result<(), Error> {
         let window = self.limits.ours.held.min(bytes);
         if std::mem::replace(&mut self.ours.held, window) != window {
@@ -514,8 +515,8 @@ fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets the buffer space that the peer grants. It may grant less than was agreed, and later more
-/// again.
+/// Sets the buffer space that the peer grants. The peer may grant less than was agreed, and later
+/// more again.
 fn granted(theirs: &mut Terms, agreed: &Terms, head: &Head) -> Result<(), Error> {
     if head.value > agreed.held {
         return Err(Error::PeerMisbehaved(
@@ -690,7 +691,7 @@ impl Carrier for StreamLink {
     }
 
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         unsafe { direct::fetch(&mut self.direct, address, into, len) }
     }
 
@@ -877,7 +878,7 @@ mod tests {
         }
     }
 
-    /// Each link gets less buffer space while there are many links, and more again when the others
+    /// Each link gets less buffer space while there are many links, and more again when other links
     /// have ended.
     #[test]
     fn windows_get_smaller_and_larger() {
@@ -938,8 +939,8 @@ mod tests {
         }
     }
 
-    /// The sequence by which an endpoint ends its links: it stops sending, and waits until the peer
-    /// has read everything. Over TCP, the end of the data may arrive before the last answer.
+    /// Tests the steps by which an endpoint ends its links: it stops sending, and waits until the
+    /// peer has read everything. Over TCP, the end of the data may arrive before the last answer.
     #[test]
     fn an_answer_may_come_after_the_end_of_the_data() {
         let (mut engines, links, mut wires) = ends();

@@ -14,22 +14,22 @@ use crate::{Error, Transport};
 /// The limits that an end sets for its peer, and other data that the peer needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// The longest eager message that it accepts.
+    /// The longest eager message that the end accepts.
     pub(crate) eager: u32,
-    /// The number of messages that may wait at it.
+    /// The number of messages that may wait at the end.
     pub(crate) envelopes: u32,
     /// The bytes of such messages, over sockets.
     pub(crate) held: u64,
-    /// It reads messages of at least this length from their sender's memory.
+    /// The end reads messages of at least this length from their sender's memory.
     pub(crate) fetches: u64,
-    /// The address of `proof` in its memory. A peer that reads `proof` there knows that it reads
-    /// the right process. 0 if no peer may read its memory.
+    /// The address of `proof` in the end's memory. A peer that reads `proof` at this address knows
+    /// that it reads the right process. 0 if no peer may read the end's memory.
     pub(crate) address: u64,
     pub(crate) proof: [u8; 16],
 }
 
 /// Random bytes in our memory. A peer that finds them knows that it reads the right process. A
-/// forked child has others.
+/// forked child has other bytes.
 static PROOF: PerProcess<Proof> = PerProcess::new();
 
 #[derive(Debug)]
@@ -118,9 +118,9 @@ fn is_local(transport: &Transport) -> bool {
 /// The limits that one end of a link observes.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    /// The longest message that it sends eagerly.
+    /// The longest message that the end sends eagerly.
     pub(crate) eager: usize,
-    /// The longest part that it sends.
+    /// The longest part that the end sends.
     pub(crate) part: usize,
     pub(crate) ours: Terms,
     pub(crate) theirs: Terms,
@@ -144,7 +144,7 @@ impl Limits {
             ours,
             theirs,
         };
-        // A peer on another host cannot read our memory, whatever it states, and must get no
+        // A peer on another host cannot read our memory, even if its terms claim so. It must get no
         // addresses.
         if !is_local(transport) {
             limits.theirs.fetches = NEVER as u64;

@@ -1,8 +1,8 @@
-//! The queue of unexpected messages: those that have arrived before their receives.
+//! The queue of unexpected messages, which have arrived before their receives.
 //!
 //! Each message is in two lists, in the order of arrival: the list of all messages, and the list of
-//! its sender. So a receive that names the sender passes over no other sender's messages, however
-//! many of these wait.
+//! its sender. So a receive that names the sender does not have to pass over the messages of other
+//! senders.
 
 use super::carrier::Body;
 use super::link_id::LinkId;
@@ -50,7 +50,7 @@ pub(super) struct UnexpectedQueue {
 struct Place {
     /// `None` in a free place.
     message: Option<Unexpected>,
-    /// The neighbours in the list of all messages, and in the sender's.
+    /// The neighbours in the list of all messages, and in the list of the sender.
     of_all: Neighbours,
     of_link: Neighbours,
 }
@@ -181,7 +181,7 @@ impl UnexpectedQueue {
 }
 
 impl List {
-    /// Joins a place, which already names its neighbours, to the end of the list.
+    /// Appends a place to the list. The place already names its neighbours.
     fn append(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Which messages a receive takes.
+//! The choice of the messages that a receive takes.
 
 use super::link_id::LinkId;
 
@@ -6,8 +6,8 @@ use super::link_id::LinkId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The link, or `None` for any link. A receive from any link ends with [`crate::Error::Closed`]
-    /// when the last peer goes. A receive that begins later ends at once, unless this endpoint has
-    /// accepted peers, because more peers may then come.
+    /// when the last peer is gone. A receive that begins later ends at once. If this endpoint has
+    /// accepted peers, such a receive waits, because more peers may come.
     pub from: Option<LinkId>,
     pub tag: u64,
     /// The bits of the tag that are not compared.

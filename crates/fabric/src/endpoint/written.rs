@@ -53,7 +53,7 @@ impl Written {
         self.len
     }
 
-    /// Its extent, if it lies in this arena.
+    /// The extent of the memory, if it lies in this arena.
     pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
         match &self.place {
             MemorySource::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),

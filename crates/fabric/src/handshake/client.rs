@@ -20,7 +20,7 @@ pub(crate) struct ClientSide<'a> {
 
 enum State {
     Challenge,
-    /// The reason of a refusal, which came instead of a challenge or a verdict.
+    /// The reason of a refusal, which came in place of a challenge or a verdict.
     Reason {
         code: u8,
         len: usize,
@@ -129,7 +129,7 @@ impl<'a> ClientSide<'a> {
         Ok(Step::More)
     }
 
-    /// Checks the server's proof and makes our own.
+    /// Checks the server's proof, and makes the client's proof.
     fn challenge(&mut self, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         let version = half(bytes, 8);
         if version != VERSION {

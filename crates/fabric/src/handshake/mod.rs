@@ -1,4 +1,4 @@
-//! The handshake of two ends, before anything else is sent.
+//! The handshake of two ends. It comes before all other data of a connection.
 //!
 //! ```text
 //! client: hello     magic, version, transport, nonce, whether it has a token and its identifier, length of opening
@@ -8,15 +8,15 @@
 //! ```
 //!
 //! A proof is a MAC, keyed with the token, over all bytes exchanged so far. So the token itself is
-//! never sent, an old answer cannot be replayed, and each end knows that the other one has the
-//! token. The identifier tells the server which of its tokens the client has, and so the client's
+//! never sent, an old answer cannot be replayed, and each end knows that the other end has the
+//! token. The identifier tells the server which of its tokens the client has, and thus the client's
 //! role. The handshake does not protect the bytes that follow: a token keeps strangers out, but
-//! does not hide anything. If everything is encrypted ([`crate::tls`]), the handshake takes place
-//! inside the encryption, and its key is the token bound to the channel.
+//! does not encrypt data. If the connection is encrypted ([`crate::tls`]), the handshake takes
+//! place inside the encryption, and the key of the MAC is the token bound to the channel.
 //!
 //! Nothing here does I/O. [`ServerSide`] and [`ClientSide`] get the received bytes, and return the
-//! bytes to send and the number of bytes to read next. So they never read bytes that belong to the
-//! connection.
+//! bytes to send and the number of bytes to read next. So the handshake never reads bytes that
+//! belong to the connection's messages.
 
 mod client;
 mod server;
@@ -102,7 +102,8 @@ struct Transcript<'a> {
 }
 
 impl Transcript<'_> {
-    /// The server's proof. It comes first, so that a client reveals nothing to an impostor.
+    /// The server's proof. It comes before the client's proof, so that a client reveals nothing to
+    /// an impostor.
     fn server_proof(&self, token: &Token) -> blake3::Hash {
         self.proof(token, b"mgn fabric server")
     }

@@ -16,14 +16,15 @@ pub(crate) struct ServerSide {
     buffer: Vec<u8>,
 }
 
-/// The tokens that a server admits, and the channel to which proofs are bound if it is encrypted.
+/// The tokens that a server admits, and the channel to which proofs are bound. There is a channel
+/// only if the connection is encrypted.
 pub(crate) struct Known {
     pub(crate) tokens: Arc<Vec<Token>>,
     pub(crate) channel: Option<[u8; 32]>,
 }
 
 impl Known {
-    /// The token that a hello names, bound to the channel if that is encrypted.
+    /// The token that a hello names. It is bound to the channel if the connection is encrypted.
     fn find(&self, hello: &[u8; HELLO]) -> Option<Box<Token>> {
         let found = self
             .tokens
@@ -88,7 +89,7 @@ impl ServerSide {
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Progress {
         debug_assert!(bytes.len() <= self.wants());
         self.buffer.extend_from_slice(bytes);
-        // Refuse a client that speaks another protocol at its first bytes.
+        // Refuse a client that speaks another protocol as soon as its first bytes show this.
         let start = self.buffer.len().min(MAGIC.len());
         if matches!(self.state, State::Hello) && self.buffer[..start] != MAGIC[..start] {
             self.state = State::Over;
@@ -165,11 +166,11 @@ impl ServerSide {
     }
 }
 
-/// The answer to a token that is not among the server's.
+/// The answer to a token that the server does not have.
 const UNKNOWN: &str =
     "the server does not know this token: it belongs to another server, was revoked, or its file is damaged; ask the server's owner for a new one";
 
-/// The same where there are no tokens.
+/// The answer to any token if the server has no tokens.
 const NONE: &str =
     "the server admits no token: its token store is empty or cannot be read; its log says more";
 

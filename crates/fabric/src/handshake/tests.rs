@@ -18,7 +18,7 @@ fn known(token: Option<Token>) -> Option<Known> {
     })
 }
 
-/// Runs both sides against each other, `piece` bytes at a time. Returns the result of each side.
+/// Connects the two sides, and passes `piece` bytes at a time. Returns the result of each side.
 fn run(
     mut client: ClientSide<'_>,
     mut server: ServerSide,
@@ -99,7 +99,7 @@ fn a_token_that_the_server_does_not_have_is_refused() {
     assert!(at_server.unwrap_err().contains("does not know this token"));
 }
 
-/// The identifier is public: a client that knows only this gets as far as the proof.
+/// The identifier is public. A client that knows only the identifier gets as far as the proof.
 #[test]
 fn an_identifier_proves_nothing() {
     let (right, wrong) = (token("a"), token("b"));
@@ -298,7 +298,7 @@ fn lengths_are_limited() {
     assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
 }
 
-/// Seeds that no end accepts any more would test nothing.
+/// Seeds of another version would test nothing, because no end accepts them.
 #[test]
 fn the_seeds_of_the_fuzz_target_are_of_this_version() {
     let seed = |name: &str| {

@@ -35,7 +35,7 @@ struct Open {
     broadcast: Mutex<Broadcast>,
     stop: Arc<Stop>,
     queue: Mutex<Queue>,
-    /// The queue has changed.
+    /// Notified when the queue has changed.
     news: Condvar,
 }
 
@@ -44,7 +44,7 @@ struct Open {
 struct Queue {
     /// Readers that connected while a thread was sending.
     waiting: Vec<Incoming>,
-    /// How often waiting readers were accepted.
+    /// The number of times that waiting readers were accepted.
     admitted: u64,
 }
 
@@ -60,7 +60,7 @@ pub struct Writer {
 #[derive(Debug)]
 pub struct Reader {
     receiver: Receiver,
-    /// Kept because dropping it would end the connection.
+    /// The sending half, which is kept because dropping it would end the connection.
     _sender: Sender,
 }
 
@@ -96,7 +96,7 @@ impl Broadcasts {
         })
     }
 
-    /// Accepts a reader. Returns it if the connection is not open.
+    /// Accepts a reader. Returns the reader if the connection is not open.
     pub(super) fn let_in(&self, number: u32, incoming: Incoming) -> Option<Incoming> {
         let Some(open) = lock(&self.open).get(&number).cloned() else {
             return Some(incoming);
@@ -114,7 +114,8 @@ impl Broadcasts {
 }
 
 impl Open {
-    /// Accepts waiting readers, unless a thread is sending: it then accepts them.
+    /// Accepts waiting readers, unless another thread is sending. That thread accepts them after it
+    /// has sent.
     fn look(&self) {
         while !lock(&self.queue).waiting.is_empty() {
             let mut broadcast = match self.broadcast.try_lock() {
@@ -126,7 +127,7 @@ impl Open {
         }
     }
 
-    /// Accepts waiting readers. Returns how often that has happened.
+    /// Accepts waiting readers. Returns the number of times that this has happened.
     fn admit(&self, broadcast: &mut Broadcast) -> u64 {
         let waiting = std::mem::take(&mut lock(&self.queue).waiting);
         let is_any = !waiting.is_empty();
@@ -178,10 +179,10 @@ impl Writer {
     }
 
     /// Sends a message to all current readers. Waits while a reader has too many unread messages.
-    /// Drops readers that have gone or died. Threads take turns.
+    /// Drops readers that have closed their connections or died. Threads take turns.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], in which case some readers
+    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`]. In this case, some readers
     /// may still get the message.
     pub fn send(&self, bytes: &[u8]) -> Result<(), Error> {
         let sent = self.open.broadcast().send(bytes);
@@ -198,8 +199,8 @@ impl Writer {
     /// when the writer is dropped.
     pub fn close(&self) {
         self.open.stop.set();
-        // A thread that is about to wait has checked `stop` under this lock, so it either waits
-        // already or sees the stop.
+        // A thread that is about to wait checks `stop` under this lock. So after this lock was
+        // taken, the thread either waits already or sees the stop.
         drop(lock(&self.open.queue));
         self.open.news.notify_all();
     }

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use crate::Error;
 
-/// The maximum number of processes in a job. A list with more is a mistake.
+/// The maximum number of processes in a job. A list with more processes is treated as a mistake.
 pub(super) const RANKS_MAX: usize = 1 << 20;
 
 /// The longest name of a host.
 const HOST_MAX: usize = 255;
 
-/// The maximum number of names in a Slurm node list. A short text can multiply to very many.
+/// The maximum number of names in a Slurm node list. A short text can stand for very many names.
 const NODES_MAX: usize = 1 << 17;
 
-/// The most digits of a number there, with leading zeros.
+/// The maximum number of digits of a number in a node list, with leading zeros.
 const DIGITS_MAX: usize = 20;
 
 /// Parses a hostfile, and returns the host of each rank. The lines are `host` or `host slots=N`, in
@@ -93,7 +93,7 @@ pub fn nodelist(text: &str) -> Result<Vec<String>, Error> {
                 .split_once(']')
                 .ok_or_else(|| wrong("its brackets do not match"))?;
             let numbers = ranges(inner).map_err(|why| wrong(&why))?;
-            // Checked before the names multiply, because afterwards they might not fit in memory.
+            // Check this before the names multiply, because the result might not fit in memory.
             let digits = numbers.iter().map(String::len).max().unwrap_or(0);
             longest += before.len() + digits;
             if longest > HOST_MAX || !before.chars().all(is_of_host) {

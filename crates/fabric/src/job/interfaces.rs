@@ -14,8 +14,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// `eth0,ib0`: these, in this order; `^docker0,lo`: all but these. A `*` at a name's end stands
-    /// for anything.
+    /// Parses a choice. `eth0,ib0` chooses these interfaces, in this order. `^docker0,lo` chooses
+    /// all interfaces except these. A `*` at the end of a name stands for any text.
     ///
     /// # Errors
     /// [`Error::Job`] for a list without names.
@@ -29,14 +29,14 @@ impl Choice {
         Ok(Choice { text: text.into() })
     }
 
-    /// The default choice: all interfaces but those that usually lead to no other machine.
+    /// The default choice: all interfaces except those that usually lead to no other machine.
     pub(super) fn usual() -> Choice {
         Choice {
             text: LEFT_OUT.into(),
         }
     }
 
-    /// The chosen ones among `all`. Link-local addresses are never chosen.
+    /// The chosen interfaces among `all`. Link-local addresses are never chosen.
     ///
     /// # Errors
     /// [`Error::Job`] if there is no interface for a chosen name.

@@ -1,5 +1,5 @@
-//! The addresses at which processes of one host and user find each other. They are abstract
-//! sockets, which disappear when a process is killed.
+//! The addresses at which processes of one host and user find each other. They are abstract socket
+//! names, which disappear when a process is killed.
 //!
 //! Every user can take every name, so a process checks the owner of a name before it sends
 //! anything. If another user has taken a rank's name, the rank uses that name with a random ending,
@@ -14,8 +14,8 @@ use crate::connect::{is_trusted, sits_at};
 use crate::token::random;
 use crate::{Address, Error, Listener};
 
-/// How often the owner of a name is checked. A name without an owner may be one that is just being
-/// taken.
+/// The number of checks of a name's owner, and the pause between two checks. Another process may be
+/// taking a name that has no owner yet.
 const LOOKS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -24,8 +24,8 @@ pub(super) fn address(job: &str, rank: u32) -> Address {
     Address::Abstract(format!("mgn-{}-{job}-{rank}", peer::own_uid()))
 }
 
-/// Listens at the first name, or at one with a random ending if another user has taken the first
-/// one.
+/// Listens at the first name, or at a name with a random ending if another user has taken the first
+/// name.
 ///
 /// # Errors
 /// [`Error::InUse`] if a process of this user has the name; [`Error::Io`].

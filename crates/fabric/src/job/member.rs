@@ -1,9 +1,10 @@
-//! A process that has joined a job: it accepts links from others, and opens links.
+//! A process that has joined a job. It accepts links from the other processes, and opens links to
+//! them.
 //!
 //! There is at most one link between two processes. If both try to connect at the same time, the
 //! lower rank refuses the higher rank's attempt, and the higher rank accepts the lower one's. A
-//! process that has a link refuses another one until it knows that the old link has ended. A
-//! process that is refused tries again until its timeout.
+//! process that has a link to a peer refuses another link from the peer until it knows that the old
+//! link has ended. A process whose attempt is refused tries again until its timeout.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -33,13 +34,14 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 const PAUSE_MAX: Duration = Duration::from_millis(100);
 
-/// The time limit of an incoming connection. The second connection of a link by TCP has 10 s.
+/// The time limit of an incoming connection. The second connection of a link over sockets has a
+/// time limit of 10 s.
 const COMING: Duration = Duration::from_secs(12);
 
-/// How long a leaving process waits until its messages are sent.
+/// The time for which a process that leaves waits until its messages are sent.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// A process of a job. Its [`Endpoint`] has the links that it has opened and accepted.
+/// A process of a job. Its [`Endpoint`] has the links that the process has opened and accepted.
 pub struct Member {
     shared: Arc<Shared>,
     door: Mutex<Option<(JoinHandle<()>, OwnedFd)>>,
@@ -70,9 +72,9 @@ pub(super) struct Shared {
 #[derive(Clone, Debug, Default)]
 struct Peer {
     link: Option<LinkId>,
-    /// A thread of this process is connecting to it.
+    /// Set while a thread of this process is connecting to the peer.
     is_opening: bool,
-    /// The time at which it began to connect to us.
+    /// The time at which the peer began to connect to this process.
     coming: Option<Instant>,
 }
 
@@ -80,7 +82,7 @@ struct Peer {
 #[derive(Debug)]
 enum Hosts {
     Known(Vec<String>),
-    /// The launcher has to be asked. Holds this machine's key.
+    /// Only the launcher knows the hosts. Holds this machine's key.
     Asked(String),
 }
 
@@ -221,8 +223,8 @@ impl Member {
         Ok(self.place(rank)?.host)
     }
 
-    /// The rank at a link's other end. `None` for links that this job did not make, and for
-    /// replaced ones.
+    /// The rank at a link's other end. `None` for links that this job did not make, and for links
+    /// that were replaced.
     pub fn rank_of(&self, link: LinkId) -> Option<u32> {
         if link == self.shared.endpoint.own() {
             return Some(self.shared.rank);
@@ -238,8 +240,8 @@ impl Member {
         self.shared.come(peers.get(rank as usize)?)
     }
 
-    /// The link to a rank. If there is none, waits until either end has made it, and for the
-    /// process to start. The link to the own rank always exists.
+    /// The link to a rank. If there is no link, waits until the process has started and either end
+    /// has made the link. The link to the own rank always exists.
     ///
     /// # Errors
     /// [`Error::TimedOut`] names the rank that did not answer, and the last error;
@@ -289,8 +291,8 @@ impl Member {
         let peer = &mut peers[rank as usize];
         peer.is_opening = false;
         if let Ok(link) = result {
-            // Our own attempt has succeeded although the peer also made a link: the peer has then
-            // given that link up.
+            // This process's attempt has succeeded although the peer also made a link. The peer has
+            // then given up its own link.
             if let Some(old) = peer.link.replace(link).filter(|old| *old != link) {
                 shared.endpoint.close(old);
             }
@@ -344,7 +346,7 @@ impl Member {
     }
 
     /// Opens broadcast connection `number`. This process writes to it, and the others can read it
-    /// from now on. `longest` is the longest message's length, at most 16 MiB.
+    /// from now on. `longest` is the length of the longest message, at most 16 MiB.
     ///
     /// # Errors
     /// [`Error::Job`] if the number is open already; [`Error::Misuse`] for an impossible length.
@@ -389,8 +391,8 @@ impl Member {
         }
     }
 
-    /// Tries each way to a place once. Returns `None` if none has worked, but a later attempt may.
-    /// `last` is then the reason.
+    /// Tries each way to a place once. Returns `None` if no way has worked, but a later attempt may
+    /// work. `last` is then the reason.
     fn attempt<T>(
         &self,
         place: &RankAddresses,
@@ -415,8 +417,7 @@ impl Member {
                     break;
                 }
                 Err(Error::Refused(why)) => return Err(Error::Refused(why)),
-                // Another user has taken the name. The rank that we look for may listen at another
-                // one.
+                // Another user has taken the name. The wanted rank may listen at another name.
                 Err(error @ Error::Auth(_)) if transport == Transport::Shm => *last = Some(error),
                 Err(
                     error @ (Error::Auth(_)
@@ -598,14 +599,14 @@ impl Shared {
         })
     }
 
-    /// The opening that identifies us to the peer: our rank and the job's name.
+    /// The opening that identifies this process to the peer: its rank and the job's name.
     fn opening(&self) -> Vec<u8> {
         let mut bytes = self.rank.to_le_bytes().to_vec();
         bytes.extend(self.name.as_bytes());
         bytes
     }
 
-    /// The rank in a peer's opening, if it is another one of this job.
+    /// The rank in a peer's opening, if it is the rank of another process of this job.
     fn rank_in(&self, opening: &[u8]) -> Option<u32> {
         let (rank, name) = opening.split_first_chunk()?;
         let rank = u32::from_le_bytes(*rank);
@@ -709,7 +710,7 @@ fn open_door(
     Ok((thread, wake))
 }
 
-/// Gives the launcher our machine's key, and shares a token. Returns whether the job is on several
+/// Gives the launcher this machine's key, and shares a token. Returns whether the job is on several
 /// machines.
 fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<bool, Error> {
     pmi.put(&machine_key(pmi.rank), machine)?;
@@ -719,8 +720,8 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
     }
     pmi.barrier()?;
     if pmi.rank == 0 {
-        // Rank 0 reads the keys for all. If every process read every key, that would take too long
-        // in large jobs.
+        // Rank 0 reads the machine keys of all processes. If every process read every key, large
+        // jobs would start too slowly.
         let mut is_spread = false;
         for rank in 1..pmi.size {
             is_spread |= pmi.get(&machine_key(rank))? != machine;
@@ -731,7 +732,8 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
                 let public = pmi.get(&public_key(rank))?;
                 pmi.put(&sealed_key(rank), &seal(shared, &public)?)?;
             }
-            // The others get only the secret, without the file name, role and servers of our token.
+            // The other processes get only the secret, without the file name, role and servers of
+            // this token.
             *token = Some(shared.to_hex().parse()?);
         }
         pmi.put("mgn-spread", if is_spread { "yes" } else { "no" })?;
@@ -780,8 +782,8 @@ fn port_of(first: u16, rank: u32) -> Result<u16, Error> {
         .ok_or_else(|| Error::Job(format!("rank {rank} has no port above {first} (MGN_PORT)")))
 }
 
-/// The interfaces to listen at. If the user has chosen none, they include the addresses of our own
-/// name in the list of hosts.
+/// The interfaces to listen at. If the user has chosen none, they include the addresses of this
+/// host's name in the list of hosts.
 fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, Error> {
     let all = interfaces::interfaces().map_err(Error::io("cannot list the network interfaces"))?;
     let mut chosen = choice.unwrap_or(&Choice::usual()).among(&all)?;

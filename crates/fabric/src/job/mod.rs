@@ -68,7 +68,7 @@ pub struct Job {
 /// The source of the processes' hosts.
 #[derive(Debug)]
 enum Places {
-    /// The host of each rank. Equal names mean the same host.
+    /// The host of each rank. Equal names stand for the same host.
     Hosts(Vec<String>),
     Launcher(Pmi),
 }
@@ -238,7 +238,7 @@ impl Job {
         }
     }
 
-    /// The host of each rank. Empty if a launcher has to be asked.
+    /// The host of each rank. Empty if only the launcher knows the hosts.
     pub fn hosts(&self) -> &[String] {
         match &self.places {
             Places::Hosts(hosts) => hosts,
@@ -436,8 +436,8 @@ fn slurm(env: Env<'_>) -> Result<Option<Job>, Error> {
     .map(Some)
 }
 
-/// The node of each task. Fills one node after the other, or if cyclic, gives each node one task in
-/// turn.
+/// The node of each task. Fills one node after the other. If `is_cyclic` is set, gives each node
+/// one task in turn.
 fn distribute(nodes: &[String], tasks: &[usize], is_cyclic: bool) -> Vec<String> {
     let pairs = nodes.iter().zip(tasks);
     if !is_cyclic {

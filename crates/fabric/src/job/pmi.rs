@@ -1,8 +1,8 @@
 //! The process management interface PMI-1, through which launchers such as MPICH's `mpiexec` let
 //! processes exchange data.
 //!
-//! Both sides send lines of `key=value` words over a socket. The launcher has opened it (`PMI_FD`),
-//! or the process connects to it (`PMI_PORT`).
+//! Both sides send lines of `key=value` words over a socket. The launcher has opened the socket
+//! (`PMI_FD`), or the process connects to the launcher (`PMI_PORT`).
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -17,8 +17,8 @@ use super::Env;
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
-/// The time limit for an answer of the launcher. It answers a barrier only when all processes have
-/// reached it.
+/// The time limit for an answer of the launcher. The launcher answers a barrier only when all
+/// processes have reached the barrier.
 const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The longest line that is accepted.
@@ -40,7 +40,7 @@ impl Pmi {
     /// Connects to the launcher, if there is one.
     ///
     /// # Errors
-    /// [`Error::Job`] if its variables or answers are invalid.
+    /// [`Error::Job`] if the launcher's variables or answers are invalid.
     pub(super) fn find(env: Env<'_>) -> Result<Option<Pmi>, Error> {
         if let Some(fd) = super::number::<i32>(env, "PMI_FD")? {
             let (Some(rank), Some(size)) = (
@@ -145,7 +145,8 @@ impl Pmi {
         self.ask("cmd=barrier_in", "barrier_out").map(drop)
     }
 
-    /// Ends the protocol. The launcher takes a process that ends without this for crashed.
+    /// Ends the protocol. If a process ends without this call, the launcher assumes that the
+    /// process has crashed.
     pub(super) fn finalize(&mut self) -> Result<(), Error> {
         self.ask("cmd=finalize", "finalize_ack").map(drop)
     }
@@ -167,7 +168,7 @@ impl Pmi {
         }
     }
 
-    /// Sends bytes. If the launcher is gone, that is an error, not a signal that ends the program.
+    /// Sends bytes. If the launcher is gone, this returns an error. No signal ends the program.
     fn say(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL) {
@@ -245,8 +246,8 @@ fn unexpected(line: &str) -> Error {
     ))
 }
 
-/// A copy of the socket that the launcher has left open for us. Another library in this process may
-/// still use the original.
+/// A copy of the socket that the launcher has left open for this process. Another library in this
+/// process may still use the original.
 fn inherited(fd: i32) -> Result<OwnedFd, Error> {
     mgn_sys::passing::inherited(fd).map_err(Error::io(format!("PMI_FD={fd}")))
 }

@@ -1,10 +1,11 @@
-//! Distribution of the job's secret: rank 0 gives it to the other processes through the launcher's
-//! store, which other users may be able to read.
+//! Distribution of the job's secret. Rank 0 gives the secret to the other processes through the
+//! launcher's store, which other users may be able to read.
 //!
-//! Each process puts a public key there. For each process, rank 0 puts a public key of its own
-//! there, and the secret, encrypted with a key that both can derive (X25519). An attacker that only
-//! reads the store learns nothing about the secret. An attacker that can also change it can take
-//! the place of a process; the launcher's protection of its store must prevent that.
+//! Each process puts a public key into the store. For each process, rank 0 makes a key pair,
+//! derives a key that only the two processes can derive (X25519), and encrypts the secret with it.
+//! Rank 0 then puts its public key and the encrypted secret into the store. An attacker that only
+//! reads the store learns nothing about the secret. An attacker that can also change the store can
+//! take the place of a process. The launcher must protect its store against that.
 
 use rustls::crypto::ring::kx_group::X25519;
 use rustls::crypto::{ActiveKeyExchange, SharedSecret};
@@ -13,10 +14,11 @@ use zeroize::Zeroizing;
 use crate::token::{digits, to_digits};
 use crate::{Error, Token};
 
-/// Separates the key that is derived here from other keys that are derived from the same secret.
+/// The purpose of the derived key. Keys for other purposes that are derived from the same secret
+/// are different.
 const PURPOSE: &str = "manganese 2026-11-26 job secret in a launcher's store";
 
-/// One process's half of an exchange. It opens one secret.
+/// One process's half of an exchange. It can decrypt one secret.
 pub(super) struct Opener(Box<dyn ActiveKeyExchange>);
 
 impl Opener {
@@ -78,14 +80,15 @@ fn damaged() -> Error {
     Error::Job("the launcher's store has a damaged key or secret; use the same release of Manganese for all processes".into())
 }
 
-/// Opens and encrypts with what other processes have put in the store. Input for the fuzzer.
+/// Decrypts and encrypts with arbitrary bytes in place of the entries of other processes in the
+/// store. Fuzz tests call this.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn feed(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
     let opener = Opener::new().expect("a key can be made");
-    // A secret of somebody else is a wrong token, or an error.
+    // A secret that was encrypted for another process gives a wrong token, or an error.
     let _ = opener.open(text);
     if let Ok(sealed) = seal(&Token::generate(), text) {
         let opener = Opener::new().expect("a key can be made");

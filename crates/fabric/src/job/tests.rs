@@ -98,7 +98,7 @@ fn settings_and_hostfiles() {
     assert!(message.contains("hosts:2: "), "{message}");
 }
 
-/// The job of a process that starts the process which is to talk to the launcher.
+/// The job of a process that starts a program, where the program talks to the launcher.
 #[test]
 fn launchers_that_speak_pmi_are_not_asked_for_programs() {
     let find = |variables: &[(&str, &str)]| {
@@ -228,7 +228,7 @@ fn a_launcher_that_speaks_pmi() {
     meet(false);
 }
 
-/// Addresses and a secret come from the launcher.
+/// The processes get their addresses and a secret from the launcher.
 #[test]
 fn a_launcher_with_several_machines() {
     meet(true);

@@ -58,7 +58,7 @@ fn tcp_socket(place: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// A listening unix socket and, for one in the file system, its removal.
+/// A listening unix socket. For a socket in the file system, also the guard that removes its file.
 pub(super) fn unix(address: &Address) -> Result<(Socket, Option<Cleanup>), Error> {
     let failed = || Error::io(format!("cannot listen at {address}"));
     let place = unix_address(address).map_err(failed())?;

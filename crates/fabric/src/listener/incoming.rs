@@ -64,7 +64,8 @@ impl Incoming {
         }
     }
 
-    /// The client's network address, for tcp. `None` if it has gone already.
+    /// The client's network address, for tcp. `None` if the client has closed the connection
+    /// already.
     pub fn place(&self) -> Option<SocketAddr> {
         match self.transport {
             Transport::Tcp => tcp_place(&self.line),
@@ -94,7 +95,7 @@ impl Incoming {
         match self.caller().require(needed, doing) {
             Ok(()) => Ok(self),
             Err(why) => {
-                // A client that does not read misses the reason. Do not wait for it.
+                // Do not wait. A client that does not read misses the reason.
                 let _ = self
                     .line
                     .send(&[IoSlice::new(&handshake::not_permitted(&why))]);
@@ -103,14 +104,14 @@ impl Incoming {
         }
     }
 
-    /// Whether the client has hung up meanwhile.
+    /// Whether the client has closed the connection.
     pub fn is_gone(&self) -> bool {
         peer::hung_up(&self.line)
     }
 
     /// Converts the client to a socket and bytes, from which another process (see
     /// `mgn_sys::passing`) can make an `Incoming` again. This process must then close its copy of
-    /// the socket. Otherwise the client would not notice the other process's end.
+    /// the socket. Otherwise the client would not notice that the other process ends.
     pub fn into_handoff(self) -> (OwnedFd, Handover) {
         let (socket, seal) = self.line.into_parts();
         let seal = seal.map(|seal| seal.hand_over());
@@ -121,7 +122,7 @@ impl Incoming {
         (socket, meta.into())
     }
 
-    /// Makes an `Incoming` of the socket and bytes from [`Incoming::into_handoff`].
+    /// Makes an `Incoming` from the socket and bytes of [`Incoming::into_handoff`].
     pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
         let wrong = Error::Misuse("the bytes of a handed-over client are invalid");
         let (code, line, opening) = match meta {
@@ -149,13 +150,13 @@ impl Incoming {
 
     /// Refuses the client: its `connect` fails with [`Error::Refused`] and this reason.
     pub fn refuse(self, why: &str) {
-        // A client that does not read misses the reason. Do not wait for it.
+        // Do not wait. A client that does not read misses the reason.
         let _ = self.line.send(&[IoSlice::new(&handshake::refused(why))]);
     }
 
     /// Refuses the client for now: its `connect` fails with [`Error::NotNow`] and this reason.
     pub fn put_off(self, why: &str) {
-        // As above.
+        // Do not wait, as in `refuse`.
         let _ = self.line.send(&[IoSlice::new(&handshake::put_off(why))]);
     }
 
@@ -164,8 +165,8 @@ impl Incoming {
         name(&self.line, &self.transport)
     }
 
-    /// Accepts the client for another server, for a relay. Returns the socket. Later bytes on it
-    /// are not encrypted with this connection's keys.
+    /// Accepts the client of a relay, and returns the socket to be forwarded to another server.
+    /// Later bytes on the socket are not encrypted with this connection's keys.
     pub(crate) fn let_through(self) -> Result<OwnedFd, Error> {
         let bytes = handshake::accepted(&Sizes::new(&Config::default())?, b"")?;
         let deadline = Deadline::after(Some(WELCOME_TIME));

@@ -17,9 +17,9 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// Takes all sockets that were passed. Connections to TCP sockets are encrypted unless the
-    /// socket's name (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while the process
-    /// has only one thread.
+    /// Takes all sockets that were passed to this process. Connections to TCP sockets are encrypted
+    /// unless the socket's name (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while
+    /// the process has only one thread.
     ///
     /// # Errors
     /// [`Error::Address`] for a socket that clients cannot connect to, [`Error::Io`].

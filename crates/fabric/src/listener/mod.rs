@@ -35,27 +35,27 @@ use pending::{Demands, Pending};
 /// The time limit for a client to authenticate.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 
-/// Clients may be in the handshake at the same time up to a limit: one per `DESCRIPTORS`
-/// descriptors that this process may have, within `PENDING_MIN` and `PENDING_MAX`.
+/// The limit for clients that are in the handshake at the same time: one client per `DESCRIPTORS`
+/// descriptors that this process may have, but at least `PENDING_MIN` and at most `PENDING_MAX`.
 const PENDING_MAX: usize = 1024;
 const PENDING_MIN: usize = 64;
 const DESCRIPTORS: usize = 4;
 
-/// The number of clients that are accepted in one go, before clients in the handshake are served
-/// again.
+/// The number of clients that are accepted before clients in the handshake are served again.
 const ACCEPTED_AT_ONCE: usize = 16;
 
 /// Listens at an address and leads clients through the handshake. Slow or hostile clients do not
 /// delay others.
 ///
-/// You can poll it ([`AsFd`]) together with other descriptors. It is readable when
-/// [`Listener::accept_timeout`] has work to do, which does not mean that a client is ready.
+/// You can poll a listener ([`AsFd`]) together with other descriptors. It is readable when
+/// [`Listener::accept_timeout`] has work to do. That does not mean that a client is ready.
 pub struct Listener {
     address: Address,
     demands: Demands,
     sockets: Vec<Socket>,
     epoll: OwnedFd,
-    /// Makes the epoll readable when a client's time is over, or when a line has to be logged.
+    /// Makes the epoll readable when a client's time limit has passed, or when a line has to be
+    /// logged.
     timer: OwnedFd,
     state: Mutex<State>,
     _cleanup: Option<Cleanup>,
@@ -77,11 +77,11 @@ const TIMER: u64 = u64::MAX;
 
 impl Listener {
     /// Listens at `address`. With TCP port 0, the system chooses a free port; see
-    /// [`Listener::address`]. If a host name has several addresses, listens at all of them. Clients
-    /// by TCP must prove that they have one of the tokens of `access`, and TCP without tokens is
-    /// refused. At a unix socket, the system identifies the user of a client's process, so no token
-    /// is required. The socket gets mode 0600. A socket that a dead server has left behind is
-    /// replaced.
+    /// [`Listener::address`]. If a host name has several addresses, listens at all of them. TCP
+    /// clients must prove that they have one of the tokens of `access`. An `access` without tokens
+    /// is refused for TCP. At a unix socket, the system identifies the user of a client's process,
+    /// so no token is required. The socket gets mode 0600. A socket that a dead server has left
+    /// behind is replaced.
     ///
     /// # Errors
     /// [`Error::InUse`] if a server is running there already, [`Error::Auth`] for TCP without a
@@ -233,7 +233,8 @@ impl Listener {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.failed(error)),
             }
-            // Serve existing connections first. One that finishes frees a place for a new one.
+            // Serve existing connections first. A connection that finishes its handshake frees a
+            // place for a new connection.
             let numbers = || events.iter().map(|event| event.data.u64());
             for client in numbers().filter(|number| *number < FIRST_SOCKET) {
                 self.continue_handshake(&mut state, client);
@@ -248,7 +249,8 @@ impl Listener {
         }
     }
 
-    /// Drops clients whose time is over, logs due reports, and sets the timer to the next event.
+    /// Drops clients whose time limit has passed, logs due reports, and sets the timer to the next
+    /// event.
     fn look_at_the_clock(&self, state: &mut State, now: Instant) -> Result<(), Error> {
         for number in state.admission.expire(now) {
             if let Some(pending) = state.pending.remove(&number) {
@@ -373,7 +375,7 @@ impl Listener {
     }
 
     /// Reads from a client, and answers. A socket that is dropped leaves the epoll by itself. A
-    /// socket that lives on, perhaps in another process, must be removed from the epoll, because
+    /// socket that stays open, perhaps in another process, must be removed from the epoll, because
     /// all its later data would cause events here.
     fn continue_handshake(&self, state: &mut State, number: u64) {
         let Some(pending) = state.pending.get_mut(&number) else {

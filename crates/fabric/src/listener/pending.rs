@@ -11,14 +11,14 @@ use crate::handshake::{self, Known, Progress, ServerSide};
 use crate::tls::{Disagreed, Negotiation};
 use crate::{Access, Token, Transport};
 
-/// This many bytes from a client count as one more place. Few clients send as much before they have
-/// authenticated.
+/// For each further part of this size that a client sends, it takes one more place. Few clients
+/// send that much before they have authenticated.
 const PLACE: usize = 16 << 10;
 
 /// A listener's requirements for its clients.
 #[derive(Clone, Debug)]
 pub(super) struct Demands {
-    /// The configuration of the negotiation, if everything is encrypted.
+    /// The configuration of the key negotiation, if connections are encrypted.
     pub(super) encrypted: Option<Arc<ServerConfig>>,
     /// The tokens that the client may prove. With `None`, no token is required.
     pub(super) access: Option<Access>,
@@ -32,7 +32,7 @@ pub(super) struct Pending {
     demands: Demands,
     /// `None` until the client sends something, so that silent clients need little memory.
     stage: Option<Stage>,
-    /// The tokens that were admitted when it began.
+    /// The tokens that were admitted when the handshake began.
     tokens: Option<Arc<Vec<Token>>>,
     /// The number of received bytes.
     heard: usize,
@@ -44,13 +44,13 @@ pub(super) struct Pending {
 pub(super) struct Wish {
     pub(super) transport: Transport,
     pub(super) opening: Vec<u8>,
-    /// The token that it has proved, if one was required.
+    /// The token that the client has proved, if a token was required.
     pub(super) token: Option<Token>,
 }
 
 /// The stage of a client's handshake.
 enum Stage {
-    /// It has not agreed on encryption yet.
+    /// The client has not agreed on keys yet.
     Encrypting(Box<Negotiation>),
     Showing(Box<ServerSide>),
 }
@@ -69,12 +69,12 @@ impl Pending {
         }
     }
 
-    /// The number of places that it takes, according to its memory.
+    /// The number of places that the client takes, according to the memory that it uses.
     pub(super) fn places(&self) -> usize {
         1 + self.heard / PLACE
     }
 
-    /// The reason for turning it away when its time is over.
+    /// The reason for dropping the client when its time limit has passed.
     pub(super) fn delay(&self) -> &'static str {
         match self.heard {
             0 => "it sent nothing",
@@ -108,7 +108,7 @@ impl Pending {
             }
             self.heard += got;
             if let Some(done) = self.take(&buffer[..got])? {
-                // Data that it sent too early could not be handed over to another process.
+                // Data that the client sent too early could not be handed over to another process.
                 return match self.line.seal.as_ref().is_none_or(|seal| seal.is_empty()) {
                     true => Ok(Some(done)),
                     false => Err("it sent data before it was accepted".into()),

@@ -2,9 +2,9 @@
 //!
 //! It lies behind the chunks of the pool, in the same memory, and consists of units of the size of
 //! a chunk. A message has one or more consecutive units, and the counter of its first unit counts
-//! its release. Only the writer keeps the state of the units, and it uses nothing from the reader
-//! but these counters. A reader that lies only damages its own messages, or receives fewer of them
-//! in this way.
+//! its release. Only the writer keeps the state of the units. It reads nothing from the reader
+//! except these counters. A reader with false counters only damages its own messages, or receives
+//! fewer messages through the arena.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,12 +14,12 @@ use mgn_sys::fork;
 
 use super::lane::Lane;
 
-/// How many messages are checked for their release at each call, the oldest first. If there is no
-/// free memory, all are checked.
+/// The number of messages that each call checks for their release, beginning with the oldest. If
+/// there is no free memory, a call checks all messages.
 const RELEASES_CHECKED: usize = 8;
 
-/// The maximum number of bytes returned to the system in one call, because other threads wait
-/// meanwhile.
+/// The maximum number of bytes that one call returns to the system. Other threads wait during the
+/// call.
 const GIVEN_UP: usize = 8 << 20;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Arena {
     units: u32,
     unit: usize,
     book: Mutex<Book>,
-    /// The generation of processes that made it. A forked child must not write here.
+    /// The generation of processes that made the arena. A forked child must not write to it.
     owner: u32,
 }
 
@@ -48,7 +48,7 @@ struct Book {
     sent: Vec<u32>,
     /// Units for which the system has allocated memory.
     warm: Vec<bool>,
-    /// Memory was taken since the last call of `tidy`.
+    /// Set if memory was taken since the last call of `tidy`.
     is_used: bool,
 }
 
@@ -146,8 +146,8 @@ impl Arena {
 }
 
 impl Book {
-    /// Takes the first free run with `count` units. So units that have been used before come before
-    /// unused ones.
+    /// Takes the first free run with `count` units. So units that were used before are preferred to
+    /// unused units.
     fn first_fit(&mut self, count: u32) -> Option<u32> {
         let (at, size) = self.free.iter().find(|(_, size)| **size >= count)?;
         let (at, size) = (*at, *size);
@@ -187,7 +187,7 @@ impl Book {
 }
 
 impl Extent {
-    /// The start of its memory, which has at least as many bytes as were taken.
+    /// The start of the memory, which has at least as many bytes as were requested.
     pub(crate) fn start(&self) -> *mut u8 {
         let arena = &self.arena;
         let offset = (arena.first + self.first) as usize * arena.unit;
@@ -199,9 +199,9 @@ impl Extent {
         Arc::ptr_eq(&self.arena, arena)
     }
 
-    /// Counts a message of `len` bytes that begins here. May be called only once. The memory then
-    /// belongs to the reader until it releases the message, and units that the message does not
-    /// need are free. Returns the chunk number for the message's descriptor.
+    /// Counts a message of `len` bytes at the start of this memory. May be called only once. The
+    /// memory then belongs to the reader until it releases the message, and units that the message
+    /// does not need are free. Returns the chunk number for the message's descriptor.
     pub(crate) fn send(&self, len: usize) -> u32 {
         let arena = &self.arena;
         let was_sent = self.is_sent.swap(true, Ordering::Relaxed);

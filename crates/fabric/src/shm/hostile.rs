@@ -1,4 +1,4 @@
-//! Tests both ends while another thread overwrites all the memory that they share.
+//! Tests of both ends while another thread overwrites all the memory that they share.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -48,7 +48,8 @@ fn join() -> Joined {
     }
 }
 
-/// Sends until it fails or `stop` is set. Every write must lie inside its own memory.
+/// Sends until a send fails or `stop` is set. Every write must lie inside the memory of this
+/// process.
 fn send(sender: Sender, lengths: usize, stop: &AtomicBool) {
     let mut random = Random::new(3);
     while !stop.load(Ordering::Relaxed) {
@@ -63,7 +64,7 @@ fn send(sender: Sender, lengths: usize, stop: &AtomicBool) {
     }
 }
 
-/// Receives until it fails or `stop` is set. Every byte of every message must be readable.
+/// Receives until a receive fails or `stop` is set. Every byte of every message must be readable.
 fn receive(mut receiver: Receiver, stop: &AtomicBool) -> u64 {
     let (mut held, mut count) = (Vec::new(), 0);
     while !stop.load(Ordering::Relaxed) {
@@ -108,7 +109,7 @@ fn nobody_reaches_outside_the_memory_or_hangs() {
             thread::sleep(Duration::from_millis(20));
             stop.store(true, Ordering::Relaxed);
             // A sender may wait for credit that never comes, because the words for it have been
-            // overwritten. The end of the peer still ends the wait.
+            // overwritten. The wait must still end when the peer ends.
             socket.shutdown(Shutdown::Both).unwrap();
             counts
                 .map(|count| count.join().unwrap())

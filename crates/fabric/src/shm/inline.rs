@@ -1,12 +1,12 @@
 //! Payloads that continue in the slots after their frame's slot.
 //!
-//! A chunk would mean another cache line to fetch and memory to release, which for a few hundred
-//! bytes takes longer than the copy. So these bytes travel in the slots, except the 8 bytes of each
-//! slot's number, and are released with the slots.
+//! With a chunk, the reader would have to fetch another cache line and release the memory. For a
+//! few hundred bytes, this takes longer than the copy. So the slots carry these bytes, except in
+//! the 8 bytes of each slot's number, and the bytes are released with the slots.
 
 use super::lane::{prefetch_for_writing, Lane, AHEAD, LINE, SHORT};
 
-/// The number of payload bytes in each slot after the first: all bytes but the number's.
+/// The number of payload bytes in each slot after the first: all bytes except the slot's number.
 const MORE: usize = LINE - 8;
 
 /// The maximum number of slots of a payload after the first.
@@ -60,14 +60,14 @@ impl Lane {
     }
 }
 
-/// Copies the first `MORE` of `len` bytes, or all if there are fewer. For a full slot, the constant
-/// length needs no call of `memcpy`.
+/// Copies the first `MORE` of `len` bytes, or all if there are fewer. For a full slot, the length
+/// is constant, so the compiler needs no call of `memcpy`.
 ///
 /// # Safety
 /// Both are valid for the smaller of `len` and `MORE` bytes.
 #[inline]
 unsafe fn copy_more(from: *const u8, into: *mut u8, len: usize) {
-    // SAFETY: as promised to this function.
+    // SAFETY: the caller has promised this.
     unsafe {
         match len >= MORE {
             true => from.copy_to_nonoverlapping(into, MORE),

@@ -1,4 +1,5 @@
-//! A lane: one direction of a connection in shared memory, with the words that both ends access.
+//! A lane: one direction of a connection in shared memory, with the words that both ends read and
+//! write.
 //!
 //! ```text
 //! control memory, one lane, every field on a cache line of its own:
@@ -12,10 +13,9 @@
 //! ```
 //!
 //! A slot is valid for message n when its `number` is n + 1. So one cache line carries the
-//! notification and the descriptor, and also the head and short payload of an endpoint's frame. A
-//! longer payload, of up to [`super::INLINE`] bytes, continues in the next slots. It does not
-//! change their `number`s, which are those of earlier laps, and each of these slots counts as a
-//! message.
+//! notification and the descriptor. For an endpoint's frame, it also carries the head and a short
+//! payload. A longer payload, of up to [`super::INLINE`] bytes, continues in the next slots. The
+//! `number`s of these slots stay those of earlier laps. Each of these slots counts as a message.
 //!
 //! A chunk is free again when all messages that were sent in it have been released. Only the writer
 //! compares these counts. Neither end trusts the shared words: the writer keeps its own count of
@@ -36,7 +36,8 @@ use crate::Error;
 /// The number of messages of a connection that may be committed and not yet received.
 pub(crate) const SLOTS: u64 = 1024;
 
-/// The number of slots of a link. It is smaller, because a process may have a thousand links.
+/// The number of slots of a link. It is smaller than [`SLOTS`], because a process may have a
+/// thousand links.
 pub(crate) const LINK_SLOTS: u64 = 256;
 
 /// The number of counters for memory that is not the lane's own: regions for long messages in one
@@ -51,13 +52,13 @@ pub(crate) const GROUP_CHUNKS: u32 = 16;
 
 const _: () = assert!(REGIONS <= BESIDE && GROUP_CHUNKS as usize <= BESIDE);
 
-/// Set in a descriptor's place: the rest is the number of a region.
+/// A flag in a descriptor's place: the other bits are the number of a region.
 pub(crate) const IN_REGION: u32 = 1 << 31;
 
-/// Set in a descriptor's place: the rest is the number of a chunk of a group's memory.
+/// A flag in a descriptor's place: the other bits are the number of a chunk of a group's memory.
 pub(crate) const IN_GROUP: u32 = 1 << 29;
 
-/// A descriptor's place: the bytes are in the slot itself.
+/// A descriptor's place that means that the bytes are in the slot itself.
 pub(crate) const IN_SLOT: u32 = 1 << 30;
 
 pub(super) const LINE: usize = 64;
@@ -92,15 +93,15 @@ pub(crate) const SHORT: usize = 24;
 pub(crate) struct Lane {
     control: Arc<Mapping>,
     base: usize,
-    /// Where the slots begin in `control`.
+    /// The offset of the slots in `control`.
     slots_start: usize,
     pub(super) chunks: u32,
     slots: u64,
     pub(super) pool: Arc<Memory>,
-    /// The peer on whose socket we ring to wake it. Without one, the other end sleeps on the shared
-    /// word (futex).
+    /// The peer that is woken through its socket. If there is none, the other end sleeps on the
+    /// shared word (futex).
     bell: Option<Arc<Peer>>,
-    /// The generation of processes that made it. A forked child releases nothing.
+    /// The generation of processes that made the lane. A forked child releases nothing.
     owner: u32,
 }
 
@@ -163,7 +164,7 @@ impl Lane {
         self.wake_after(READER_SLEEPS, false);
     }
 
-    /// Puts a message like `put`, but does not wake a sleeping reader. Call [`Lane::wake_reader`]
+    /// Does the same as `put`, but does not wake a sleeping reader. Call [`Lane::wake_reader`]
     /// later.
     pub(crate) fn put_quietly(&self, number: u64, message: Descriptor) {
         self.slot(number).fill(number, message);
@@ -182,8 +183,8 @@ impl Lane {
     ) {
         self.slot(number).fill_frame(number, message, head, short);
         self.wake_after(READER_SLEEPS, can_wait);
-        // The slots of the next messages are in the reader's cache, and fetching them takes as long
-        // as sending a message.
+        // The slots of the next messages are in the reader's cache. To fetch one takes as long as
+        // to send a message.
         prefetch_for_writing(self.slot(number + AHEAD));
     }
 
@@ -212,7 +213,7 @@ impl Lane {
         self.wake(WRITER_SLEEPS);
     }
 
-    /// Tells the writer like `publish_head`, but does not wake a sleeping writer. Call
+    /// Does the same as `publish_head`, but does not wake a sleeping writer. Call
     /// [`Lane::wake_writer`] later.
     #[inline]
     pub(crate) fn publish_head_quietly(&self, next: u64) {
@@ -235,8 +236,8 @@ impl Lane {
             .load(Ordering::Acquire)
     }
 
-    /// Asks to be woken when a message comes, or with `None` not to be woken. Messages that came
-    /// before cause no wake-up.
+    /// Asks the writer to wake this end when a message comes, or with `None`, not to wake it.
+    /// Messages that came before cause no wake-up.
     pub(crate) fn watch_reader(&self, how: Option<Sleep>) {
         let word = self.control.word(self.base + READER_SLEEPS);
         match how {
@@ -245,7 +246,7 @@ impl Lane {
         }
     }
 
-    /// Asks to be woken when the reader returns something.
+    /// Asks the reader to wake this end when it returns slots or memory.
     pub(crate) fn watch_writer(&self) {
         notify::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
     }
@@ -284,7 +285,7 @@ impl Lane {
         self.sleep(READER_SLEEPS, timeout, ready);
     }
 
-    /// Sleeps in the same way until the reader returns something.
+    /// Sleeps in the same way until the reader returns slots or memory.
     pub(crate) fn writer_sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
         self.sleep(WRITER_SLEEPS, timeout, ready);
     }
@@ -376,7 +377,7 @@ impl Lane {
 
 const _: () = assert!(size_of::<Slot>() == LINE);
 
-/// How many slots ahead the writer prefetches.
+/// The number of slots by which the writer prefetches ahead.
 pub(super) const AHEAD: u64 = 8;
 
 #[inline]

@@ -2,9 +2,9 @@
 //!
 //! The server makes three sealed pieces of memory and passes them to the client: control words for
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
-//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages,
-//! and [`multicast`] memory that several servers read. Endpoints' reserved messages lie in an
-//! [`arena`].
+//! one direction, [`pool`] is the writer's private bookkeeping, [`region`] is memory for long
+//! messages, and [`multicast`] is memory that several servers read. The reserved messages of
+//! endpoints lie in an [`arena`].
 
 mod arena;
 #[cfg(test)]
@@ -44,11 +44,11 @@ pub(crate) use region::feed as feed_announcement;
 use receiver::ShmReceiver;
 pub(crate) use sender::ShmSender;
 
-/// The number of descriptors that a client gets with the welcome: control, to the server, to the
-/// client.
+/// The number of descriptors that a client gets with the welcome: the control words, the pool for
+/// messages to the server, and the pool for messages to the client.
 pub(crate) const DESCRIPTORS: usize = 3;
 
-/// The server's side: makes the memory, with `slots` slots per lane.
+/// Makes the memory, with `slots` slots per lane. Servers call this.
 pub(crate) fn create(sizes: &Sizes, slots: u64) -> Result<[OwnedFd; DESCRIPTORS], Error> {
     let make = |name: &str, bytes: usize| {
         memory::create(name, bytes).map_err(Error::io(format!(
@@ -132,8 +132,8 @@ pub(crate) fn client(
     Ok(Connection::new(sender, receiver, credentials))
 }
 
-/// The lanes for the server: the one that it writes to, and the one that it reads. With a bell, the
-/// ends wake each other through its socket.
+/// The lanes for the server: the lane that it writes to, and the lane that it reads. If there is a
+/// bell, the ends wake each other through the bell's socket.
 pub(crate) fn server_lanes(
     sizes: &Sizes,
     fds: [OwnedFd; DESCRIPTORS],
@@ -174,7 +174,7 @@ fn control_bytes(sizes: &Sizes, slots: u64) -> usize {
     Lane::bytes(sizes.to_server, slots) + Lane::bytes(sizes.to_client, slots)
 }
 
-/// Both directions, each pool mapped as this end needs it.
+/// The lanes of both directions. Each pool is mapped with the access that this end needs.
 fn lanes(
     sizes: &Sizes,
     [control, to_server, to_client]: [OwnedFd; DESCRIPTORS],

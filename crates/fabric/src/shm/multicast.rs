@@ -1,9 +1,10 @@
-//! Multicast: one writer sends to several servers on this host, which read one copy.
+//! Multicast: one writer sends messages to several servers on this host, which all read the same
+//! copy.
 //!
-//! The writer makes the memory, and no other process can write to it. Each server gets its
-//! descriptor over the socket of its connection. The lane to a server carries the descriptors of
-//! multicast messages among others, and its counters count their release. A chunk is free again
-//! when all servers have released the messages in it.
+//! The writer makes the memory, and no other process can write to it. Each server gets the memory's
+//! file descriptor over the socket of its connection. The lane to a server carries the descriptors
+//! of multicast messages and of other messages, and the lane's counters count their release. A
+//! chunk is free again when all servers have released the messages in it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -30,7 +31,8 @@ const SLOT: usize = 0;
 /// The interval at which the writer checks all servers, while it sleeps on one that lags.
 const READER_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// While the writer sends further messages, sleeping servers are woken once for this many messages.
+/// While further messages follow, the writer wakes sleeping servers once for this number of
+/// messages.
 const AT_ONCE: u32 = 4;
 
 /// Sends the same messages to several servers. Each message is written once, and servers on the
@@ -60,10 +62,10 @@ struct End {
     chunk: u32,
     message_max: usize,
     book: Mutex<Book>,
-    /// Held by the one thread that waits for servers. Other waiting threads queue up here.
+    /// The lock of the thread that waits for servers. Other waiting threads wait for this lock.
     turn: Mutex<Spinner>,
     waited: AtomicU64,
-    /// The generation of processes that made it. A forked child frees nothing.
+    /// The generation of processes that made this end. A forked child frees nothing.
     owner: u32,
 }
 
@@ -132,12 +134,12 @@ impl Multicast {
     }
 
     /// Sends the first `used` bytes of a reservation to `members`, as [`Sender::commit`] does to
-    /// one server. Calls `failed` with the index and the error of each member to which it cannot be
-    /// sent. Set `follows` if another message follows soon: sleeping members are then woken once
-    /// for `AT_ONCE` messages, or when there is no space for more.
+    /// one server. For each member to which the message cannot be sent, calls `failed` with the
+    /// member's index and the error. Set `follows` if another message follows soon: sleeping
+    /// members are then woken once for `AT_ONCE` messages, or when there is no space for more.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a reservation, or more of it, than the writer has made.
+    /// [`Error::Misuse`] for a reservation of another writer, or for more bytes than were reserved.
     pub fn commit(
         &self,
         reservation: &mut Reservation,
@@ -165,7 +167,7 @@ impl Multicast {
         for (at, member) in members.iter().enumerate() {
             let Reader { sender, sent } = &*member.reader;
             match sender.put_quietly(message) {
-                // `sent` is not compared with the release counters before the reservation has
+                // No thread compares `sent` with the release counters before the reservation has
                 // ended.
                 Ok(()) => drop(sent[chunk as usize].fetch_add(1, Ordering::Relaxed)),
                 Err(error) => failed(at, error),
@@ -183,13 +185,13 @@ fn chunk(message_max: usize) -> usize {
     message_max.max(1).next_multiple_of(PAGE as usize)
 }
 
-/// The announced memory of a server that accepts messages of `message_max` bytes. It is empty at
-/// first.
+/// The list of announced memory at a server that accepts messages of `message_max` bytes. It is
+/// empty at first.
 pub(super) fn known(message_max: u32) -> Known {
     Known::up_to(chunk(message_max as usize) * GROUP_CHUNKS as usize)
 }
 
-/// The memory of the group that a server's client writes to.
+/// The memory of the group in which a server's client writes.
 pub(super) fn find<'a>(known: &'a mut Known, peer: &Peer) -> Result<&'a Arc<Memory>, Error> {
     let memory = known.find(SLOT as u32, FIRST_ID as u32, peer)?;
     match memory.map.len() % (GROUP_CHUNKS * PAGE) as usize {
@@ -247,8 +249,8 @@ impl End {
                 let slowest = self.book().slowest();
                 turn.sleeping();
                 match slowest {
-                    // Another thread may be waiting for a slot there on the same word, so the word
-                    // stays set.
+                    // Another thread may be waiting on the same word for a slot in that lane, so
+                    // the word stays set.
                     Some(reader) => reader
                         .sender
                         .lane()

@@ -2,8 +2,8 @@
 //! sleeps.
 //!
 //! The two ends are different processes. The code is generic over the kind of atomics: the
-//! processor's, in shared memory, and the model checker's, which tries every order in which the
-//! ends may see each other's writes.
+//! processor's atomics in shared memory, and the model checker's atomics. The model checker tries
+//! every order in which the ends may see each other's writes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ pub(crate) trait Atomics {
     fn fence(order: Ordering);
 
     /// Stores a value that the other end checks after [`announce`]. If [`wake_after`] follows, at
-    /// least one end sees the other's write.
+    /// least one end sees the write of the other end.
     fn publish(place: &Self::Long, value: u64);
 }
 
@@ -71,7 +71,7 @@ impl Atomics for Real {
     }
 }
 
-/// A slot, as both ends see it. Any bits are valid.
+/// A slot in shared memory. Any bits are valid.
 #[repr(C, align(64))]
 pub(crate) struct Slot<A: Atomics = Real> {
     number: A::Long,
@@ -154,18 +154,19 @@ impl<A: Atomics> Slot<A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Sleep {
-    /// Every frame wakes it.
+    /// Every frame wakes the end.
     Deep = 1,
-    /// The end's program is busy elsewhere. Frames that can wait until it polls do not wake it.
+    /// The end's program does other work. Frames that can wait until the program polls do not wake
+    /// it.
     Light = 2,
 }
 
-/// The word of an end that polls.
+/// The value of the word while the end polls.
 const AWAKE: u32 = 0;
 
 /// Records in `sleeps` that this end may be asleep from now on. The end must then check for news
-/// once more. Because of the fence here and the one in [`wake`], either this end sees the news, or
-/// the other end sees that this one sleeps.
+/// once more. The fence in this function and the fence in [`wake`] guarantee that this end sees the
+/// news, or the other end sees that this end sleeps.
 #[inline]
 pub(crate) fn announce<A: Atomics>(sleeps: &A::Word, how: Sleep) {
     sleeps.store(how as u32, Ordering::Relaxed);
@@ -314,8 +315,8 @@ mod tests {
         }
     }
 
-    /// Checks frames that take both slots of a ring. The second slot has no number of its own, and
-    /// its bytes become visible with those of the first.
+    /// Checks frames that take both slots of a ring. The second slot has no number of its own. Its
+    /// bytes become visible together with the bytes of the first slot.
     fn check_wide(count: u64, waits: usize) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(waits);

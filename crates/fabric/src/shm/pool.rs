@@ -11,33 +11,33 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
-/// Which chunk is used next.
+/// The rule by which the pool chooses the chunk to use next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// Of those that have rested enough, the one that was released first. Once many chunks have
-    /// been flying at the same time, a stream goes on using all of these by turns. This is faster
-    /// as long as the last-level cache has room for them besides the memory that is sent from and
-    /// received into, probably because their lines have left the caches of the reader's processor
-    /// when they are written again.
+    /// Reuse the chunk that was released first, among the chunks that have rested enough. After
+    /// many chunks have been flying at the same time, a stream goes on using all these chunks in
+    /// turn. This is faster as long as the last-level cache can hold these chunks and the memory of
+    /// the sending and receiving programs. The probable reason is that the chunks' lines have left
+    /// the caches of the reader's processor before they are written again.
     Oldest,
-    /// Of those that have rested enough, the one that was released last. A stream uses few chunks
-    /// again, so that they do not displace other memory from the last-level cache.
+    /// Reuse the chunk that was released last, among the chunks that have rested enough. A stream
+    /// then uses few chunks, so that they do not displace other memory from the last-level cache.
     Latest,
-    /// The one that was released last, without a rest. It is for ends that take turns on the same
-    /// processors: among many processes, the memory of all links together is then as small as
-    /// possible, and stays in the caches.
+    /// Reuse the chunk that was released last, without a rest. This is for ends that take turns on
+    /// the same processors: with many processes, the memory of all links together is then as small
+    /// as possible, and stays in the caches.
     AtOnce,
 }
 
 /// The states of the chunks. A chunk is in exactly one of five states. It is *free*; *held* by a
 /// reservation; *open*, which means partly filled and not held; *flying*, while the reader has not
-/// released all its messages; or *resting*, if the reader has released them recently.
+/// released all its messages; or *resting*, after the reader has released all its messages.
 ///
 /// A stream of messages uses few chunks, so that they stay in the caches of both ends. Except with
-/// [`Reuse::AtOnce`], it does not reuse the chunk that was released last, because its cache lines
-/// are still moving between the caches. With 256 KiB of resting chunks, messages of 16 to 64 KiB
-/// are 1.5 times as fast (15 GB/s instead of 9.6) on a Xeon whose processors share only the
-/// last-level cache.
+/// [`Reuse::AtOnce`], a stream does not reuse the chunks that were released last, because their
+/// cache lines are still moving between the caches. With 256 KiB of resting chunks, messages of 16
+/// to 64 KiB are 1.5 times as fast (15 GB/s instead of 9.6) on a Xeon whose processors share only
+/// the last-level cache.
 #[derive(Debug)]
 pub(crate) struct Pool {
     chunk: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Pool {
     free: Vec<u32>,
     /// Resting chunks, in the order in which they were released.
     resting: VecDeque<u32>,
-    /// How many chunks rest while others are available.
+    /// The number of chunks that rest while other chunks are available.
     rest: usize,
     open: Vec<Span>,
     flying: VecDeque<u32>,
@@ -101,7 +101,7 @@ impl Pool {
         self.take_by(Reuse::Oldest, len, is_released)
     }
 
-    /// As [`Pool::take`], with chunks reused in this manner.
+    /// Does the same as [`Pool::take`], but chooses chunks by `reuse`.
     pub(crate) fn take_by(
         &mut self,
         reuse: Reuse,
@@ -126,14 +126,14 @@ impl Pool {
         *sent = sent.wrapping_add(1);
     }
 
-    /// Ends a reservation. The rest of its chunk may serve another one.
+    /// Ends a reservation. Another reservation may use the rest of its chunk.
     pub(crate) fn give(&mut self, rest: Span, is_released: impl Fn(u32, u32) -> bool) {
         if rest.offset == 0 {
             self.free.push(rest.chunk);
             return;
         }
-        // Read the reader's counter only for chunks that are used up: its cache line is in the
-        // reader's cache, and fetching it costs as much as sending a short message.
+        // Read the reader's counter only for chunks that are used up. The counter's cache line is
+        // in the reader's cache, and to fetch it takes as long as to send a short message.
         let mut done = Some(rest).filter(|rest| self.chunk - rest.offset < ALIGN as u32);
         if done.is_none() {
             self.open.push(rest);
@@ -158,8 +158,9 @@ impl Pool {
             && self.flying.is_empty()
     }
 
-    /// The next chunk to use. If none has rested enough, it is a free one, or else the one that has
-    /// rested longest. Without rest, it is the latest one, or else a free one.
+    /// The next chunk to use. If no chunk has rested enough, this is a free chunk, or else the
+    /// chunk that has rested longest. With [`Reuse::AtOnce`], this is the chunk that was released
+    /// last, or else a free chunk.
     fn next_free(&mut self, reuse: Reuse) -> Option<u32> {
         let rested = self.resting.len().checked_sub(self.rest + 1);
         match (rested, reuse) {
@@ -194,7 +195,7 @@ impl Pool {
     }
 
     fn close_open(&mut self, is_released: impl Fn(u32, u32) -> bool) {
-        // Put released chunks first, so that `any` finds them early.
+        // Put released chunks at the front, so that `any` finds them early.
         while let Some(span) = self.open.pop() {
             match self.all_released(span.chunk, &is_released) {
                 true => self.flying.push_front(span.chunk),

@@ -1,5 +1,5 @@
-//! Messages in shared memory, as their reader finds them. Each place and length comes from the
-//! writer, and is checked.
+//! The reader's access to messages in shared memory. The writer states each place and length, and
+//! the reader checks them.
 
 use std::sync::Arc;
 

@@ -21,10 +21,11 @@ pub(crate) struct ShmReceiver {
     known: Known,
     /// The longest message in a region, or `None` if there are no regions.
     large_max: Option<u32>,
-    /// The number of the next message. This is our own count.
+    /// The number of the next message, counted by this end.
     next: u64,
     spinner: Spinner,
-    /// The time of the last check of the peer. Several short waits together also lead to a check.
+    /// The time of the last check whether the peer is alive. Several short waits together also lead
+    /// to a check.
     last_look: Instant,
     broken: Option<&'static str>,
 }

@@ -1,9 +1,9 @@
 //! Regions: separate memory for messages that are longer than a chunk.
 //!
-//! Only messages to the client can be that long. The server announces each region over the socket,
-//! with its descriptor, before the first message in it, and then reuses it. The client reads
-//! announcements when a message names a region that it does not know. A client announces the memory
-//! of a group in the same way ([`crate::Multicast`]).
+//! Only messages to the client can be longer than a chunk. Before the first message in a region,
+//! the server announces the region over the socket, and passes its descriptor. Later messages reuse
+//! the region. When a message names a region that the client does not know, the client reads
+//! announcements. A client announces the memory of a group in the same way ([`crate::Multicast`]).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::lane::{Lane, Memory, REGIONS};
 use crate::peer::Peer;
 use crate::Error;
 
-/// Ids below this are for pools.
+/// IDs below this number identify pools.
 pub(super) const FIRST_ID: u64 = 16;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"MgnR");
@@ -22,8 +22,9 @@ const MAGIC: u32 = u32::from_le_bytes(*b"MgnR");
 /// An announcement: magic u32, slot u32, id u64, bytes u64.
 const ANNOUNCEMENT: usize = 24;
 
-/// The size of a region for a message of `len` bytes. It is up to an eighth larger, so that a
-/// window that the user enlarges does not need a new region at every step.
+/// The size of a region for a message of `len` bytes. The region is up to a quarter larger than the
+/// message (or up to 64 KiB larger, if that is more), so that a window that the user enlarges does
+/// not need a new region at every step.
 fn size_for(len: usize) -> usize {
     let step = (len.next_power_of_two() / 8).max(64 << 10);
     len.next_multiple_of(step)
@@ -34,8 +35,8 @@ fn size_for(len: usize) -> usize {
 pub(crate) struct Regions {
     slots: [Option<Region>; REGIONS],
     next_id: u64,
-    /// The maximum number of bytes of all regions. One region may exceed it, if it replaces another
-    /// one.
+    /// The maximum number of bytes of all regions. A region that replaces another region may exceed
+    /// it.
     budget: usize,
 }
 
@@ -130,7 +131,8 @@ impl Regions {
     }
 
     fn make(&mut self, slot: usize, len: usize, lane: &Lane, peer: &Peer) -> Result<(), Error> {
-        // Free the replaced memory first, so that both do not exist at the same time.
+        // Free the replaced memory first, so that the old and the new memory do not exist at the
+        // same time.
         self.slots[slot] = None;
         let size = size_for(len);
         let failed = format!("cannot make {size} bytes of shared memory");
@@ -171,7 +173,7 @@ pub(super) fn announce(memory: &Memory, slot: usize, peer: &Peer) -> Result<(), 
     }
 }
 
-/// The memory that the other end has announced.
+/// The memories that the other end has announced.
 #[derive(Debug)]
 pub(crate) struct Known {
     slots: [Option<Arc<Memory>>; REGIONS],
@@ -192,7 +194,7 @@ impl Known {
         }
     }
 
-    /// The region that a message names. Reads announcements until it is found.
+    /// The region that a message names. Reads announcements until it finds the region.
     pub(crate) fn find(&mut self, slot: u32, id: u32, peer: &Peer) -> Result<&Arc<Memory>, Error> {
         let slot = slot as usize;
         if slot >= REGIONS {

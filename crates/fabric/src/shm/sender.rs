@@ -14,26 +14,28 @@ use crate::peer::Peer;
 use crate::wait::{Spinner, PULSE};
 use crate::Error;
 
-/// How long reservations of this process may hold all chunks before that is called an error.
+/// If reservations of this process hold all chunks for this time, a reservation that waits fails.
 pub(super) const HELD_TOO_LONG: Duration = Duration::from_secs(10);
 
 pub(crate) struct ShmSender {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
     chunk: u32,
-    /// The longest message in a chunk, and the longest message.
+    /// The longest message in a chunk (`message_max`), and the longest message at all (`max`).
     message_max: usize,
     max: usize,
     book: Mutex<Book>,
     held_too_long: Duration,
     /// The longest sleep before the next check of the peer.
     pulse: Duration,
-    /// Held by the one thread that waits on the shared word. Other waiting threads queue up here.
+    /// The lock of the thread that waits on the shared word. Other waiting threads wait for this
+    /// lock.
     turn: Mutex<Spinner>,
     waited: AtomicU64,
 }
 
-/// The writer's private state. None of it is ever read back from shared memory.
+/// The writer's private state. It is never read from shared memory, except `taken`, which is
+/// checked.
 struct Book {
     /// The number of messages put so far.
     put: u64,
@@ -153,7 +155,7 @@ impl ShmSender {
         &self.peer
     }
 
-    /// The book, if the ring has a slot for one more message.
+    /// The locked book, if the ring has a slot for one more message.
     fn free_slot(&self) -> Result<Option<MutexGuard<'_, Book>>, Error> {
         let mut book = self.book();
         if book.put - book.taken >= SLOTS {

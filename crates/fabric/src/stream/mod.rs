@@ -4,9 +4,9 @@
 //! frame := length: u32  0: u32  bytes  padding to a multiple of 8
 //! ```
 //!
-//! The flow control relies on the kernel's socket buffers and the receiver's pool. While undropped
-//! messages hold the whole pool, the receiver reads no more, the socket buffers fill, and the
-//! sender has to wait.
+//! The flow control relies on the kernel's socket buffers and the receiver's pool. While messages
+//! that were not dropped hold the whole pool, the receiver does not read. The socket buffers fill,
+//! and the sender has to wait.
 
 pub(crate) mod receive_pool;
 mod receiver;

@@ -21,13 +21,13 @@ pub(crate) struct ReceivePool {
 struct State {
     spare: Vec<Block>,
     made: usize,
-    /// Blocks of long messages, kept for the next long messages.
+    /// Blocks of long messages, which are kept for the next long messages.
     large_spare: Vec<Block>,
     /// The bytes of long messages that have not been returned.
     large_out: usize,
 }
 
-/// The number of long messages' blocks that are kept.
+/// The maximum number of blocks of long messages that are kept.
 const LARGE_KEPT: usize = 2;
 
 impl ReceivePool {
@@ -47,7 +47,8 @@ impl ReceivePool {
         self.buffer
     }
 
-    /// Takes a buffer. Waits for up to `timeout` while all are lent, and then returns `None`.
+    /// Takes a buffer. Waits for up to `timeout` while all buffers are lent, and then returns
+    /// `None`.
     pub(crate) fn take(&self, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if let Some(block) = state.spare.pop() {
@@ -61,9 +62,9 @@ impl ReceivePool {
         })
     }
 
-    /// Takes memory for a message of `len` bytes, which is longer than a buffer. It is a used block
-    /// that is large enough, or a small block that can grow. Waits for up to `timeout` while too
-    /// much is lent, and then returns `None`.
+    /// Takes memory for a message of `len` bytes, which is longer than a buffer. This is a used
+    /// block that is large enough, or a small block that can grow. Waits for up to `timeout` while
+    /// too much memory is lent, and then returns `None`.
     pub(crate) fn take_large(&self, len: usize, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if state.large_out > 0 && state.large_out + len > self.large_most {
@@ -133,7 +134,7 @@ impl ReceivePool {
 /// dropped.
 pub(crate) struct Filled {
     block: Option<Block>,
-    /// The block's home, and whether the block is that of a long message.
+    /// The pool to which the block returns, and whether it is the block of a long message.
     receive_pool: Option<(Arc<ReceivePool>, bool)>,
 }
 

@@ -17,16 +17,16 @@ use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{Deadline, Spinner, PULSE};
 use crate::{Error, Message};
 
-/// If at least this many bytes of a frame are missing, only these are read, so that no part of the
-/// next frame has to be moved later.
+/// If at least this number of bytes of a frame is missing, only these bytes are read, so that no
+/// part of the next frame has to be moved later.
 const EXACT: usize = 16 << 10;
 
 pub(crate) struct StreamReceiver {
     peer: Arc<Peer>,
     max: usize,
     receive_pool: Arc<ReceivePool>,
-    /// The buffer that is being filled. `end` bytes have been received, and those before `start`
-    /// handed out.
+    /// The buffer that is being filled. The bytes before `end` have been received, and the bytes
+    /// before `start` have been handed out.
     current: Option<Arc<Filled>>,
     start: usize,
     end: usize,
@@ -46,7 +46,7 @@ struct Large {
 /// The next message, or the step that is needed to get it.
 enum Next {
     Message(Message),
-    /// More bytes of a frame, whose total length this is.
+    /// More bytes of a frame with this total length are needed.
     Bytes(usize),
     /// The beginning of a message of this length, which is too long for a buffer.
     Large(usize),
@@ -54,9 +54,10 @@ enum Next {
 
 impl StreamReceiver {
     /// Makes a receiver. Messages of up to `usual` bytes share buffers. Longer messages, up to
-    /// `max`, get their own.
+    /// `max`, get their own blocks.
     pub(crate) fn new(peer: Arc<Peer>, usual: u32, max: u32, pool: usize) -> StreamReceiver {
-        // Two messages of the usual maximum length fit exactly, so a stream of them is never moved.
+        // Two messages of the usual maximum length fit exactly, so the messages of such a stream
+        // are never moved.
         let buffer = (2 * frame(usual as usize))
             .max(64 << 10)
             .next_multiple_of(ALIGN);
@@ -112,7 +113,7 @@ impl StreamReceiver {
                 (self.start, self.end) = (0, have);
                 return Ok(true);
             }
-            // Reading into a short rest is not worth a system call.
+            // If the rest of the buffer is short, a system call to fill it is not worth its cost.
             let enough = if have == 0 {
                 frame.max(size / 8)
             } else {
@@ -201,8 +202,8 @@ impl StreamReceiver {
         )))
     }
 
-    /// Waits for the application to drop messages. The end of the peer is ignored at first, because
-    /// its messages can still be received.
+    /// Waits for the application to drop messages. If the peer has ended, this still waits at
+    /// first, because the peer's messages can still be received.
     fn patiently(
         &self,
         deadline: &Deadline,
@@ -222,8 +223,7 @@ impl StreamReceiver {
         }
     }
 
-    /// Whether the peer is dead. Checks at most once per [`PULSE`], also for callers that never
-    /// wait.
+    /// Whether the peer is dead. Checks at most once per [`PULSE`], also if the caller never waits.
     fn has_died(&mut self) -> bool {
         if self.last_look.elapsed() < PULSE {
             return false;
@@ -289,7 +289,7 @@ enum Step {
     Wait,
 }
 
-/// Reads once without waiting. The stream's end is reported as EPIPE.
+/// Reads once without waiting. Fails with EPIPE if the other end has closed the stream.
 fn read(peer: &Peer, into: &mut [u8]) -> Result<usize, Errno> {
     peer.line().recv(&mut [IoSliceMut::new(into)])
 }

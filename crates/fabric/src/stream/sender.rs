@@ -17,7 +17,7 @@ use crate::Error;
 pub(crate) struct StreamSender {
     peer: Arc<Peer>,
     pool: BlockPool,
-    /// Locked while a frame is written. Holds the error that ended the stream.
+    /// Locked while a frame is written. Holds the error that ended the stream, if any.
     out: Mutex<Option<Error>>,
     waited: AtomicU64,
 }

@@ -1,7 +1,7 @@
 //! An attack from one source that opens many connections without authenticating, and a client that
 //! is far away.
 
-// Each test program uses a part of it.
+// Each test program uses a part of this module.
 #![allow(dead_code)]
 
 use std::collections::VecDeque;
@@ -18,19 +18,19 @@ use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
 /// The source address of the attack. Honest clients come from 127.0.0.1.
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// The maximum number of connections that are kept open, which are those of 8 seconds. Servers
-/// close a connection that has not authenticated after 5.
+/// The maximum number of connections that are kept open: the connections of the last 8 seconds.
+/// Servers close a connection that has not authenticated after 5 seconds.
 const HELD: usize = 8000;
-/// An attack ends by itself after this.
+/// An attack ends by itself after this time.
 const LONGEST: Duration = Duration::from_secs(120);
-/// The variable with the duration of an attack in seconds, which is 1 without it.
+/// The variable with the duration of an attack in seconds. The default is 1.
 const SECONDS: &str = "MGN_ATTACK_SECONDS";
 
 /// The permitted costs of an attack: lines in the log, and bytes of memory.
 pub const LINES: usize = 100;
 pub const MEMORY: usize = 16 << 20;
 
-/// An attack with a thousand connections per second, until this is dropped.
+/// An attack with a thousand new connections per second. Dropping this value ends the attack.
 pub struct Attack {
     stop: Arc<AtomicBool>,
     opened: Arc<AtomicUsize>,
@@ -49,11 +49,11 @@ impl Attack {
             let start = Instant::now();
             let mut held: VecDeque<OwnedFd> = VecDeque::new();
             while !ended.load(Ordering::Relaxed) && start.elapsed() < LONGEST {
-                // If the attacker was delayed, it catches up.
+                // If this thread was delayed, it opens the missing connections without a pause.
                 let due = Duration::from_millis(count.load(Ordering::Relaxed) as u64);
                 thread::sleep(due.saturating_sub(start.elapsed()));
                 let Some(socket) = open(target) else {
-                    // Too many are open for the system's limits.
+                    // The system's limits permit no further connections.
                     held.pop_front();
                     continue;
                 };
@@ -62,10 +62,10 @@ impl Attack {
                 if held.len() > HELD {
                     held.pop_front();
                 }
-                // Those that were opened one second ago, two seconds ago, and so on.
+                // These connections were opened one second ago, two seconds ago, and so on.
                 let older = held.iter().rev().skip(1000).step_by(1000);
                 for (socket, byte) in older.zip(text.chunks(1)) {
-                    // It may be closed already.
+                    // The connection may be closed already.
                     let _ = rustix::net::send(socket, byte, SendFlags::NOSIGNAL);
                 }
             }
@@ -79,7 +79,7 @@ impl Attack {
         attack
     }
 
-    /// Waits until that many more connections have been opened.
+    /// Waits until `more` further connections have been opened.
     pub fn await_connections(&self, more: usize) {
         let all = self.opened.load(Ordering::Relaxed) + more;
         while self.opened.load(Ordering::Relaxed) < all {
@@ -108,12 +108,13 @@ pub fn take_all_descriptors() {
 }
 
 /// A connection from the attacker's address. `None` if the system's limits do not permit another
-/// one.
+/// connection.
 pub fn open(target: SocketAddr) -> Option<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).ok()?;
-    // The port is free again as soon as the socket is closed. There are 28,000 of them.
+    // With this option, the port is free again as soon as the socket is closed. There are only
+    // 28,000 ports.
     rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::ZERO)).ok()?;
     rustix::net::bind(&socket, &SocketAddrV4::new(ATTACKER, 0)).ok()?;
     match rustix::net::connect(&socket, &target) {
@@ -176,13 +177,13 @@ pub fn lines_logged() -> usize {
         fn enter(&self, _: &tracing::span::Id) {}
         fn exit(&self, _: &tracing::span::Id) {}
     }
-    // It is set already at later calls.
+    // Later calls fail, because the subscriber is set already.
     let _ = tracing::subscriber::set_global_default(Counter);
     LINES.load(Ordering::Relaxed)
 }
 
-/// Attacks `target`, which is in this process, meanwhile runs `come_in` every third second, and
-/// requires that the attack costs little.
+/// Attacks `target`, which is in this process. During the attack, runs `come_in` in every third
+/// second. Requires that the attack costs little.
 pub fn survive(target: SocketAddr, text: &'static [u8], come_in: impl Fn()) {
     survive_in(std::process::id(), lines_logged, target, text, come_in);
 }
@@ -215,7 +216,8 @@ pub fn survive_in(
         String::from_utf8_lossy(text),
         memory >> 10
     );
-    // A test of one second runs beside others on any machine, so it only finds who is kept out.
+    // A test of one second runs at the same time as other tests, and on any machine. So it only
+    // detects that clients cannot connect at all.
     let limit = Duration::from_secs(if seconds < 30 { 10 } else { 1 });
     assert!(slowest < limit, "somebody had to wait for {slowest:?}");
     assert!(lines < LINES, "{lines} lines were logged");

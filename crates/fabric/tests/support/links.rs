@@ -11,7 +11,7 @@ pub use super::{Kind, SHM, TCP4, TIMEOUT, TLS, UNIX};
 /// The kinds of links between endpoints.
 pub const ALL: [Kind; 4] = [SHM, UNIX, TCP4, TLS];
 
-/// Those of them within one host.
+/// The kinds of links within one host.
 pub const HOST: [Kind; 2] = [SHM, UNIX];
 
 pub const LONG: Option<Duration> = Some(Duration::from_secs(20));
@@ -20,7 +20,7 @@ pub fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
     accept_named(endpoint, listener).0
 }
 
-/// The next link, and the name that its peer gave. Ignores other connections in between.
+/// The next link, and the name that its peer gave. Ignores other connections that come before it.
 pub fn accept_named(endpoint: &Endpoint, listener: &Listener) -> (LinkId, Vec<u8>) {
     loop {
         if let Ok(Joined::Link(link, name)) = endpoint.accept(listener.accept().unwrap()) {
@@ -43,7 +43,8 @@ pub fn connect(endpoint: &Endpoint, listener: &Listener, kind: &Kind, name: &[u8
     try_connect(endpoint, listener, kind, name).unwrap()
 }
 
-/// Whether `request` has ended by now. If not, waits until it has, so that its memory is free.
+/// Whether `request` has ended now. If it has not ended, waits for its end, so that its memory is
+/// free.
 pub fn has_ended(endpoint: &Endpoint, request: Request) -> bool {
     let has_ended = endpoint.test(request).unwrap().is_some();
     if !has_ended {
@@ -52,7 +53,7 @@ pub fn has_ended(endpoint: &Endpoint, request: Request) -> bool {
     has_ended
 }
 
-/// Two endpoints with these settings and their links. The second one has accepted the first.
+/// Two endpoints with these settings, and their links. The second endpoint has accepted the first.
 pub fn pair(
     kind: &Kind,
     one: Settings,

@@ -1,6 +1,6 @@
 //! Helpers for tests: connections of every kind.
 
-// Each test program uses a part of it.
+// Each test program uses a part of this module.
 #![allow(dead_code)]
 
 pub mod attack;
@@ -167,7 +167,7 @@ pub fn small() -> Config {
     }
 }
 
-/// Bytes that differ from message to message and from place to place.
+/// Bytes that are different for each message and change with the position.
 pub fn pattern(number: usize, len: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (number * 31 + at * 7 + at / 251) as u8)

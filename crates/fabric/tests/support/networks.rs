@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-/// Whether network namespaces can be used. If not, prints that the test is skipped.
+/// Whether network namespaces can be used. If they cannot, prints that the test is skipped.
 pub fn are_there() -> bool {
     let try_one = ["-n", "sh", "-c", "nsenter -t $$ -n ip link"];
     let tried = Command::new("unshare").args(try_one).output();
@@ -20,7 +20,7 @@ fn run(program: &str, arguments: &str) {
     assert!(done.status.success(), "{program} {arguments}: {said}");
 }
 
-/// Runs `ip` in the network of a process.
+/// Runs the `ip` command in the network of a process.
 pub fn ip(pid: u32, what: &str) {
     run("nsenter", &format!("-t {pid} -n ip {what}"));
 }
@@ -43,7 +43,7 @@ pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     }
 }
 
-/// A network for several processes. It ends when this is dropped.
+/// A network for several processes. Dropping this value ends the network.
 pub struct Network(Child);
 
 impl Network {

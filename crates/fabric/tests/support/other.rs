@@ -16,7 +16,7 @@ const ROLE: &str = "MGN_TEST_ROLE";
 const ADDRESS: &str = "MGN_TEST_ADDRESS";
 const TRANSPORT: &str = "MGN_TEST_TRANSPORT";
 
-/// The task of this process, if it is the other one.
+/// The task of this process, if it is the other process.
 pub struct Part {
     pub role: String,
     pub address: Address,
@@ -48,12 +48,12 @@ impl Part {
     }
 }
 
-/// Reports to the process that started this one, which waits for it.
+/// Reports to the process that started this process. That process waits for the report.
 pub fn ready(news: &str) {
     println!("READY {news}");
 }
 
-/// Waits for a line from the process that started this one.
+/// Waits for a line from the process that started this process.
 pub fn told() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
@@ -66,7 +66,7 @@ pub struct Other {
     news: Receiver<String>,
 }
 
-/// The differences between the other process and this one.
+/// The differences between the other process and this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Apart {
     /// Another user.
@@ -76,7 +76,7 @@ pub struct Apart {
 }
 
 impl Other {
-    /// Starts it and waits until it is ready. Returns its report.
+    /// Starts the process, and waits until it is ready. Returns its report.
     pub fn start(role: &str, kind: &Kind, address: &Address, apart: Apart) -> (Other, String) {
         let other = Other::spawn(role, kind, address, apart);
         let news = other.news().expect("the other process ended early");
@@ -110,7 +110,7 @@ impl Other {
                 })
             };
         }
-        // While the copy was open for writing, another test may have forked.
+        // Another test may have forked while the copy was open for writing. Then try again.
         let mut child = command.spawn();
         while matches!(&child, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
             thread::sleep(Duration::from_millis(10));
@@ -134,7 +134,7 @@ impl Other {
         other
     }
 
-    /// Its next report. `None` when it has ended.
+    /// The next report of the process. `None` when the process has ended.
     pub fn news(&self) -> Option<String> {
         match self.news.recv_timeout(Duration::from_secs(60)) {
             Ok(news) => Some(news),
@@ -143,7 +143,7 @@ impl Other {
         }
     }
 
-    /// Sends a line to it, for [`told`].
+    /// Sends a line to the process, for [`told`].
     pub fn tell(&mut self, what: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
     }

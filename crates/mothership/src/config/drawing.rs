@@ -8,14 +8,14 @@ use super::{Config, Stage, Start, WallPlan};
 
 /// A letter's height, as a multiple of its width.
 const TALL: f64 = 2.0;
-/// No drawing is higher, in lines.
+/// The largest height of a drawing, in lines.
 const LINES: usize = 48;
 const BEZEL: char = '░';
 const OVERLAP: char = '▒';
 
 impl Config {
-    /// The configuration, for people: each wall drawn to scale, at most `columns` wide, and lists
-    /// of the rest.
+    /// Describes the configuration for users: each wall drawn to scale, at most `columns` wide, and
+    /// lists of the other settings.
     pub fn describe(&self, columns: usize) -> String {
         let mut text = String::new();
         for plan in &self.walls {
@@ -106,7 +106,7 @@ impl WallPlan {
         text
     }
 
-    /// The drawing: `░` is behind bezels, `▒` is shown by several tiles.
+    /// Draws the wall. `░` marks pixels behind bezels. `▒` marks pixels that several tiles show.
     pub fn draw(&self, columns: usize) -> String {
         let wall = &self.wall;
         let rects = || wall.tiles.iter().map(|tile| clipped(wall, &tile.rect));
@@ -114,7 +114,7 @@ impl WallPlan {
         let down = rects().flat_map(|r| [r.y, r.bottom()]).collect();
         let (width, height) = (f64::from(wall.size.0), f64::from(wall.size.1));
         let most = columns.max(1);
-        // Both ways by the same scale, as far as the letters allow.
+        // Width and height have the same scale, as far as the size of letters allows.
         let scale = (most as f64 / width).min(LINES as f64 * TALL / height);
         let across = Axis::new(across, wall.size.0, scale, most);
         let down = Axis::new(down, wall.size.1, scale / TALL, usize::MAX);
@@ -149,15 +149,15 @@ impl WallPlan {
     }
 }
 
-/// Pixels of the mural one way, and the letters that they are drawn at.
+/// Maps pixels of the mural to letters of the drawing, in one direction.
 struct Axis {
-    /// Where something begins or ends, and which letter that is, both ascending.
+    /// The edges of tiles in pixels, and the letter of each edge. Both ascend.
     marks: Vec<(u32, u32)>,
 }
 
 impl Axis {
-    /// Whatever lies between two marks gets one letter at least where there is room, so that narrow
-    /// bezels are seen.
+    /// If there is room, the space between two marks gets at least one letter, so that narrow
+    /// bezels are visible.
     fn new(mut edges: Vec<u32>, size: u32, scale: f64, most: usize) -> Axis {
         edges.extend([0, size]);
         edges.sort_unstable();
@@ -221,7 +221,7 @@ fn frame(canvas: &mut [Vec<char>], cell: &Rect) {
     }
 }
 
-/// Lines of text in the middle of a frame, as far as they fit.
+/// Writes lines of text in the middle of a frame, as far as they fit.
 fn label(canvas: &mut [Vec<char>], cell: &Rect, lines: &[&str]) {
     let (Some(width), Some(height)) = (cell.width.checked_sub(2), cell.height.checked_sub(2))
     else {

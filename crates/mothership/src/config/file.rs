@@ -246,8 +246,8 @@ pub fn schema() -> serde_json::Value {
     schema
 }
 
-/// Takes out what serde means by an optional value, for TOML has no null, and the line breaks of
-/// our comments.
+/// Removes the null that serde permits for an optional value, because TOML has no null. Also
+/// removes the line breaks of the comments.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Array(list) => list.iter_mut().for_each(tidy),

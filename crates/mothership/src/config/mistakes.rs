@@ -7,11 +7,11 @@ use codespan_reporting::diagnostic::{Diagnostic, Label};
 use codespan_reporting::files::{Files, SimpleFile};
 use codespan_reporting::term;
 
-/// All that is wrong in a configuration, in the file's order. Shown as one block each: the
-/// sentence, the place, and the line with what is meant underlined.
+/// All mistakes in a configuration, in the order of the file. Each is shown as one block: the
+/// sentence, the place, and the line with the wrong part underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistakes {
-    /// The file as it was named.
+    /// The name of the file, as the user gave it.
     pub file: String,
     pub list: Vec<Mistake>,
     text: String,
@@ -25,12 +25,12 @@ pub struct Mistake {
     pub column: usize,
     /// One sentence: what is wrong, and what to do.
     pub what: String,
-    /// The bytes of the file that are meant, at character boundaries.
+    /// The wrong bytes of the file. The range begins and ends at character boundaries.
     pub span: Range<usize>,
 }
 
 impl Mistakes {
-    /// From what is said about bytes of `text`.
+    /// Makes a list of mistakes from sentences about ranges of bytes of `text`.
     pub(super) fn new(file: &str, text: &str, mut found: Vec<(Range<usize>, String)>) -> Mistakes {
         found.sort_by_key(|(span, _)| span.start);
         found.dedup();
@@ -55,7 +55,7 @@ impl Mistake {
             at
         };
         let start = inside(span.start);
-        // If it takes several lines, the first is shown.
+        // If the range covers several lines, only the first is shown.
         let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
         let end = inside(span.end).clamp(start, line_end.max(start));
         let at = source.location((), start);

@@ -1,4 +1,4 @@
-//! The configuration of walls, as a person writes it: hosts, servers, walls. All code that reads
+//! The configuration of walls, as a user writes it: hosts, servers, and walls. All code that reads
 //! walls from a file uses this one format. [`schema`] and `docs/walls.md` are the reference.
 
 mod drawing;
@@ -22,7 +22,7 @@ pub(crate) use reading::is_vague;
 pub use file::schema;
 pub use mistakes::{Mistake, Mistakes};
 
-/// Everything that a file says. Names are unique, and those that are mentioned exist.
+/// The contents of a file. Names are unique, and every name that is referred to exists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     pub mothership: Mothership,
@@ -34,33 +34,34 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mothership {
     pub listen: Vec<Address>,
-    /// Where servers on other hosts find it.
+    /// The address at which servers on other hosts find the mothership.
     pub address: Option<Address>,
-    /// The token that servers are started with; without a store, the only one that is admitted.
+    /// The file with the token that servers are started with. Without a token store, this is the
+    /// only token that the mothership admits.
     pub token_file: Option<PathBuf>,
-    /// The tokens that are admitted.
+    /// The file with the tokens that the mothership and its servers admit.
     pub token_store: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Host {
     pub name: String,
-    /// Its name or number in the network.
+    /// Its name or IP address in the network.
     pub address: Option<String>,
-    /// Carries programs on other hosts to the servers, each by its name.
+    /// The relay through which programs on other hosts reach the servers, by the servers' names.
     pub relay: Option<Address>,
     pub start: Start,
-    /// Where the token is on this host, if not where it is on the mothership's.
+    /// The path of the token on this host. Without it, the same path as on the mothership's host.
     pub token_file: Option<PathBuf>,
-    /// Where the tokens that its servers admit are on this host, if not where they are on the
-    /// mothership's.
+    /// The path of the token store on this host. Without it, the same path as on the mothership's
+    /// host.
     pub token_store: Option<PathBuf>,
 }
 
 /// How servers are started on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// As processes beside the mothership.
+    /// As processes on the mothership's host.
     Here,
     /// By `ssh destination command server ...`.
     Ssh {
@@ -74,16 +75,16 @@ pub enum Start {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     pub name: String,
-    /// Without one, where the mothership is.
+    /// The name of its host. Without it, the server runs on the mothership's host.
     pub host: Option<String>,
     /// Empty for servers that the mothership does not start.
     pub listen: Vec<Address>,
-    /// How clients may reach it; empty for any way.
+    /// The transports that clients may use; empty for all.
     pub transports: Vec<Transport>,
     pub discard: bool,
-    /// The name of the file with its own token, which lies beside that with the mothership's.
+    /// The name of the file with its own token, in the folder of the mothership's token.
     pub token_file: Option<String>,
-    /// With that of its walls, which comes first.
+    /// The stages of its walls, and then its own stages.
     pub chain: Vec<Stage>,
 }
 
@@ -91,13 +92,13 @@ pub struct Server {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallPlan {
     pub wall: Wall,
-    /// The names of one for each of the wall's tiles; empty in a file without servers.
+    /// The name of the server of each tile. All names are empty in a file without servers.
     pub servers: Vec<String>,
     /// The names of walls that show the same.
     pub replicas: Vec<String>,
-    /// The stages at its servers, which also have them in their own chains.
+    /// The stages of its servers. The servers' own chains also contain these stages.
     pub chain: Vec<Stage>,
-    /// The stages of its programs, in their own processes.
+    /// The stages in the processes of its programs.
     pub client_chain: Vec<Stage>,
 }
 
@@ -108,7 +109,7 @@ pub struct Stage {
     pub parameters: BTreeMap<String, String>,
 }
 
-/// As `mgn server --spu` takes it.
+/// Writes the stage in the form that `mgn server --spu` accepts.
 impl fmt::Display for Stage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.name)?;
@@ -119,20 +120,21 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The stream processing units that there are, as far as a configuration needs to know of them.
+/// The available stream processing units, as far as a configuration needs to know them.
 #[derive(Debug, Clone, Copy)]
 pub struct Units<'u> {
     pub names: &'u [&'u str],
     /// Whether this parameter of this unit is a path.
     pub is_path: fn(&str, &str) -> bool,
-    /// Whether a server can have a stage, which names a unit that there is.
+    /// Whether a server can have a stage. The stage must name an available unit.
     pub for_server: fn(&Stage) -> Result<(), StageFault>,
-    /// Whether a program can have it in its own process.
+    /// Whether a program can have a stage in its own process. The stage must name an available
+    /// unit.
     pub for_client: fn(&Stage) -> Result<(), StageFault>,
 }
 
 impl Default for Units<'_> {
-    /// None.
+    /// No units.
     fn default() -> Self {
         Units {
             names: &[],
@@ -143,16 +145,16 @@ impl Default for Units<'_> {
     }
 }
 
-/// Why a stage cannot run there.
+/// The reason why a server or a program cannot have a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageFault {
-    /// The parameter that is to blame, if it is one.
+    /// The wrong parameter, if a parameter is the reason.
     pub parameter: Option<String>,
     /// One sentence.
     pub what: String,
 }
 
-/// Why there is no configuration.
+/// The reason why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{}: {source}{}", path.display(), similar_file(path))]
@@ -162,11 +164,11 @@ pub enum ConfigError {
     },
     #[error("{0}")]
     Mistakes(Mistakes),
-    /// A wall as earlier versions read it.
+    /// A wall in JSON, the format of earlier versions.
     #[error("{}: walls are no longer written in JSON; {}", path.display(), now(instead))]
     Json {
         path: PathBuf,
-        /// The same in TOML, where it was one.
+        /// The same wall in TOML, if the file contains a valid wall.
         instead: Option<String>,
     },
     #[error("{} has no wall{}; {}", path.display(), called(name), known(walls))]
@@ -182,7 +184,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// For a wall in JSON, with any contents.
+    /// The error for a file that contains JSON, even if this is not a valid wall.
     pub fn json(path: &Path, text: &str) -> ConfigError {
         ConfigError::Json {
             path: path.into(),
@@ -202,7 +204,7 @@ fn now(instead: &Option<String>) -> String {
     }
 }
 
-/// Advice for a file that is not there: the most similar name in its folder.
+/// Advice for a missing file: the most similar name in its folder.
 fn similar_file(path: &Path) -> String {
     let wanted = path.file_stem().unwrap_or_default().to_string_lossy();
     if path.exists() {
@@ -238,7 +240,7 @@ fn known(walls: &[String]) -> String {
 }
 
 impl Default for Mothership {
-    /// For this host alone.
+    /// A mothership for this host only.
     fn default() -> Mothership {
         Mothership {
             listen: vec![crate::default_address()],
@@ -250,10 +252,12 @@ impl Default for Mothership {
 }
 
 impl Config {
-    /// Reads a file. Paths in it are relative to its folder. Chains name `units`.
+    /// Reads a file. Paths in the file are relative to its folder. Chains may name only stages of
+    /// `units`.
     ///
     /// # Errors
-    /// All mistakes at once.
+    /// [`ConfigError`] for a file that cannot be read, and for a file with mistakes. It lists all
+    /// mistakes.
     pub fn read(path: &Path, units: Units<'_>) -> Result<Config, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.into(),
@@ -278,11 +282,12 @@ impl Config {
             .map_err(ConfigError::Mistakes)
     }
 
-    /// The wall of a file, and those that show the same, as one. `name` is needed only where there
-    /// are several.
+    /// Reads a wall of a file, and joins its replicas to it. `name` is needed only if the file has
+    /// several walls.
     ///
     /// # Errors
-    /// [`ConfigError`] for a file with mistakes, and for one that has no such wall.
+    /// [`ConfigError`] as for [`Config::read`], if the file has no such wall, and if `name` is
+    /// missing but needed.
     pub fn read_wall(
         path: &Path,
         name: Option<&str>,
@@ -316,14 +321,14 @@ impl Config {
         let mut plan = plan.clone();
         let others = plan.replicas.iter().filter_map(|name| config.wall(name));
         let others = others.map(|other| other.wall.clone());
-        // Their number was checked when they were read.
+        // The number of tiles was checked when the file was read.
         if let Ok(wall) = plan.wall.clone().with_replicas(others) {
             plan.wall = wall;
         }
         Ok(plan)
     }
 
-    /// Whether each tile has a server, as a mothership needs.
+    /// Checks that each tile has a server, as a mothership requires.
     ///
     /// # Errors
     /// [`ConfigError::Undrawn`].
@@ -347,7 +352,7 @@ impl Config {
         self.walls.iter().find(|plan| plan.wall.name == name)
     }
 
-    /// Where walls want to have pictures shown by a server, beside programs' own windows.
+    /// The targets, other than programs' own windows, to which this server sends pictures of walls.
     pub fn targets(&self, server: &Server) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
         let tiles = self.walls.iter().flat_map(|plan| {

@@ -1,4 +1,4 @@
-//! From TOML to a configuration: hosts and servers, and what they have to do with each other.
+//! Converts TOML to a configuration: hosts, servers, and the relations between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +12,8 @@ use super::table::{closest, read as read_table, Notes, Section};
 use super::values::{At, Name, OneOrMany, Parsed, StageShape};
 use super::{Config, Host, Mothership, Server, Stage, StageFault, Start, Units};
 
-/// Reads a file's text, or gives all that is wrong in it, as bytes of the text and what to do.
+/// Reads the text of a file. The error lists all mistakes: for each, a range of bytes of the text,
+/// and a sentence that says what is wrong and what to do.
 pub(super) fn read(
     text: &str,
     folder: &Path,
@@ -25,7 +26,7 @@ pub(super) fn read(
         notes.add(span, format!("this is not valid TOML: {}", error.message()));
     }
     if !errors.is_empty() {
-        // The text after such a mistake is rarely read as it was meant.
+        // After a syntax error, the parser rarely reads the following text as its author meant it.
         return Err(notes.into_list());
     }
     let reader = Reader {
@@ -47,31 +48,31 @@ pub(super) struct Reader<'f> {
     pub notes: &'f Notes,
 }
 
-/// Whether a stage can be where it is named.
+/// Checks whether a server, or a program, can have a stage.
 type Fits = fn(&Stage) -> Result<(), StageFault>;
 
-/// On which host (none is the mothership's) a server or the mothership listens at an address, and
-/// where that stands.
+/// An address at which a server or the mothership listens: the host (empty for the mothership's),
+/// the address, and its place in the file.
 type Taken = (String, Address, Range<usize>);
 
-/// A wall's references to others, and its settings for its servers.
+/// A wall's references to other walls, and its settings for its servers.
 pub(super) struct OfWall {
     pub name: String,
     pub replicas: Vec<At<String>>,
     pub servers: BTreeSet<String>,
     pub chain: Vec<Stage>,
-    /// Its place in the file, or else the wall's.
+    /// The place of the chain in the file, or of the wall if it has no chain.
     pub span: Range<usize>,
 }
 
-/// The tables of one kind, and where each was named.
+/// The tables of one kind, each with its name and the place of the name in the file.
 pub(super) struct Named<T> {
     kind: &'static str,
     pub list: Vec<(At<String>, T)>,
-    /// Whether there is one whose name could not be read, so that references may mean it.
+    /// Whether the name of a table could not be read. A reference to an unknown name may then mean
+    /// this table.
     has_nameless: bool,
-    /// Those of which something could not be read, so that less is known of them than the file
-    /// says.
+    /// The names of tables that could be read only in part.
     doubtful: BTreeSet<String>,
 }
 
@@ -85,7 +86,7 @@ impl<T> Named<T> {
         }
     }
 
-    /// The name of a section. A missing one is reported; later messages call the section by its
+    /// The name of a section. A missing name is reported. Later messages call the section by its
     /// name.
     pub fn name<S>(
         &mut self,
@@ -124,8 +125,8 @@ impl<T> Named<T> {
         found.map(|(_, what)| what)
     }
 
-    /// Whether there is one of this name. If not, that is noted, unless one is there whose name
-    /// could not be read.
+    /// Whether a table has this name. If none has, this notes a mistake, unless the name of some
+    /// table could not be read.
     pub fn check(&self, notes: &Notes, name: &At<String>) -> bool {
         if self.find(&name.value).is_some() {
             return true;
@@ -187,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The tables of `[[key]]`, and where they stand.
+    /// The tables of `[[key]]`, and their places in the file.
     pub fn tables<'t>(
         &self,
         key: &str,
@@ -320,7 +321,8 @@ impl Reader<'_> {
         host.is_some_and(|host| matches!(host.start, Start::Ssh { .. }))
     }
 
-    /// TCP is not served without a token.
+    /// Notes a mistake if the mothership or a server listens at a TCP address, which requires a
+    /// token.
     fn token_is_there(&self, taken: &[Taken]) {
         if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| address.is_tcp()) {
             let what = format!("{address} requires a token; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
@@ -403,7 +405,7 @@ impl Reader<'_> {
         hosts.add(self.notes, name, host);
     }
 
-    /// A host's name or number. Numbers of IPv6 are in brackets, as everywhere.
+    /// A host's name or IP address. In the file, an IPv6 address is in brackets.
     fn host_address(&self, text: &At<String>) -> Option<String> {
         let bare = text.value.strip_prefix('[');
         let bare = bare.and_then(|text| text.strip_suffix(']'));
@@ -493,7 +495,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Addresses to listen on, at one place each.
+    /// Reads addresses to listen on. Two servers of a host must not listen at the same address.
     fn addresses(
         &self,
         value: &At<OneOrMany<Parsed<Address>>>,
@@ -539,7 +541,7 @@ impl Reader<'_> {
         stages.filter_map(|stage| self.stage(stage, fits)).collect()
     }
 
-    /// The chains of a wall: of its servers, and of its programs.
+    /// The chains of a wall: that of its servers, and that of its programs.
     pub fn chains_of(&self, wall: &file::Wall) -> (Vec<Stage>, Vec<Stage>) {
         (
             self.chain(&wall.chain, self.units.for_server),
@@ -585,7 +587,7 @@ impl Reader<'_> {
         Some(stage)
     }
 
-    /// Gives the servers of each wall its chain.
+    /// Puts the chain of each wall before the chains of its servers.
     fn share_chains(&self, walls: &[OfWall], hosts: &Named<Host>, servers: &mut Named<Server>) {
         for (name, server) in &mut servers.list {
             let name = &name.value;
@@ -609,7 +611,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A stage of a wall, whose servers have files of their own.
+    /// A stage of a wall, for one of its servers. The server's name is added to file names, so that
+    /// each server has its own files.
     fn stage_of(&self, stage: &Stage, server: &str) -> Stage {
         let mut stage = stage.clone();
         for (key, text) in &mut stage.parameters {
@@ -626,7 +629,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an address to listen on does not say where others find it.
+/// Whether a listening address does not tell other hosts where to connect: its IP address is
+/// 0.0.0.0 or ::.
 pub(crate) fn is_vague(address: &Address) -> bool {
     match address {
         Address::Tcp { host, .. } => host

@@ -1,5 +1,5 @@
-//! Reading tables of the file so that one look finds all mistakes: a key that serde refuses is
-//! noted and left out, and the rest is read.
+//! Reads tables of the file so that one pass finds all mistakes. A key that serde refuses is noted
+//! and left out, and the other keys are read.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
-/// Where mistakes are noted, as bytes of the file and a sentence.
+/// A list of mistakes: for each, a range of bytes of the file and a sentence.
 #[derive(Default)]
 pub(super) struct Notes(RefCell<Vec<(Range<usize>, String)>>);
 
@@ -31,27 +31,27 @@ impl Notes {
 /// A table of the file that has been read.
 pub(super) struct Section<T> {
     pub it: T,
-    /// For people: `the server left`.
+    /// The name of the table in messages, for example `the server left`.
     pub title: String,
     pub span: Range<usize>,
-    /// Keys that exist but could not be read. They are not reported as missing as well.
+    /// Keys that exist but could not be read. They are not also reported as missing.
     damaged: BTreeSet<&'static str>,
 }
 
 impl<T> Section<T> {
-    /// Whether one of these keys is there and could not be read: then a value that is missing is
-    /// none of the file's author's mistakes.
+    /// Whether one of these keys exists but could not be read. If so, its missing value is not
+    /// another mistake.
     pub fn is_damaged(&self, keys: &[&str]) -> bool {
         keys.iter().any(|key| self.damaged.contains(key))
     }
 
-    /// Notes something that is wrong with the table as a whole.
+    /// Notes a mistake of the table as a whole.
     pub fn wrong(&self, notes: &Notes, what: impl Into<String>) {
         notes.add(self.span.clone(), what);
     }
 }
 
-/// Reads a table. Keys of `apart` are not looked at, for they are read as tables of their own.
+/// Reads a table. Keys of `apart` are ignored here, because they are read as separate tables.
 pub(super) fn read<T: DeserializeOwned + Default>(
     notes: &Notes,
     title: &str,
@@ -76,7 +76,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(
             None => format!("its keys are {}", fields.join(", ")),
         };
         notes.add(key.span(), format!("{title} has no key {name:?}; {advice}"));
-        // Without the slip that key would be there.
+        // The similar key was probably meant, so it must not be reported as missing.
         damaged.extend(near.and_then(|near| fields.iter().copied().find(|field| *field == near)));
         left.remove(name);
     }
@@ -108,7 +108,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(
     }
 }
 
-/// Whether a value, or a part of it, stands there.
+/// Whether a value, or a part of it, contains these bytes of the file.
 fn holds(value: &Spanned<DeValue<'_>>, at: &Range<usize>) -> bool {
     let span = value.span();
     if span.start <= at.start && at.end <= span.end {
@@ -123,7 +123,7 @@ fn holds(value: &Spanned<DeValue<'_>>, at: &Range<usize>) -> bool {
     }
 }
 
-/// The keys that serde knows of a struct.
+/// The keys of a struct, according to serde.
 fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Ask<'a>(&'a mut &'static [&'static str]);
     impl<'de> serde::Deserializer<'de> for Ask<'_> {
@@ -149,12 +149,13 @@ fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
         }
     }
     let mut fields: &'static [&'static str] = &[];
-    // The answer is what it was asked for.
+    // `Ask` stores the keys and always returns an error.
     let _ = T::deserialize(Ask(&mut fields));
     fields
 }
 
-/// The candidate that differs from `word` by the fewest letters, if by few enough to be a slip.
+/// The candidate that differs from `word` by the fewest letters, if the difference is small enough
+/// for a typing error.
 pub(super) fn closest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,

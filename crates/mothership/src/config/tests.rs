@@ -157,7 +157,7 @@ fn nothing_is_needed_but_what_is_meant() {
     assert_eq!(config.servers[0].listen[0].to_string(), "unix:@manganese-a");
 }
 
-/// Each server gets a wall's settings for its servers, with files of its own.
+/// Each server gets the settings that a wall has for its servers, with its own file names.
 #[test]
 fn walls_have_chains_and_replicas() {
     let config = read(
@@ -198,7 +198,7 @@ name = "c"
     assert_eq!(stages.collect::<Vec<_>>(), ["print"]);
 }
 
-/// Each of these mistakes is found where it stands, and a word of the advice is in the sentence.
+/// Each of these mistakes is reported at its place, and the message contains a word of the advice.
 #[test]
 fn mistakes_are_explained_where_they_are() {
     let server = "[[server]]\nname = \"a\"\n";
@@ -296,7 +296,7 @@ fn mistakes_are_explained_where_they_are() {
     }
 }
 
-/// A wall whose windows are written wrongly is not told to leave out genlock.
+/// If the windows of a wall have a mistake, no message advises the user to leave out genlock.
 #[test]
 fn genlock_is_not_blamed_for_other_mistakes() {
     let wall =
@@ -331,7 +331,7 @@ error: the wall has no key \"fti\"; did you mean fit?
     assert_eq!(shown, expected);
 }
 
-/// The consequence of a mistake is not reported as another one.
+/// The consequences of a mistake are not reported as further mistakes.
 #[test]
 fn a_mistake_is_said_once() {
     let server = "[[server]]\nname = \"a\"\n";
@@ -351,7 +351,7 @@ fn a_mistake_is_said_once() {
         replaced("servers = [\"a\"]", "servers = \"a\""),
         replaced("servers = [\"a\"]", "servers = [\"a\", \"a\"]"),
         replaced("servers = [\"a\"]", "sevrers = [\"a\"]"),
-        // The name of a server, and so whether the wall's are there.
+        // The server's name is wrong, so it is unknown whether the wall's servers exist.
         replaced("name = \"a\"", "name = \"a b\""),
         replaced("name = \"a\"", "nmae = \"a\""),
         replaced("name = \"w\"", "name = 3"),
@@ -385,8 +385,8 @@ fn a_mistake_is_said_once() {
     assert_eq!(read(far).map(|_| ()), Ok(()));
 }
 
-/// Tiles of a grid that share a display lie there as in the mural, and each may be shown where its
-/// own line says.
+/// Tiles of a grid that share a display are arranged as in the mural. `tile_present` gives each
+/// tile its own place.
 #[test]
 fn grids_are_shown_side_by_side() {
     let servers = "[[server]]\nname = \"a\"\n[mothership]\n[[host]]\nname = \"h\"\n[[server]]\nname = \"b\"\nhost = \"h\"\n";
@@ -504,7 +504,7 @@ fn a_wall_in_json_is_shown_in_toml() {
     else {
         panic!("JSON is not refused, or not in other words");
     };
-    // A name with quotes in it is told apart, and the rest is the same wall.
+    // The name with quotes is the only mistake. Without it, the wall is the same.
     let mistakes = read(&text).unwrap_err();
     assert_eq!(mistakes.list.len(), 1, "{mistakes}");
     wall.tiles[1].name = "right".into();
@@ -515,7 +515,7 @@ fn a_wall_in_json_is_shown_in_toml() {
     assert!(error.contains("manganese-walls(5)"), "{error}");
 }
 
-/// The published schema is that of what is read, and the reference knows every key.
+/// The published schema is the schema of the code, and the reference contains every key.
 #[test]
 fn the_schema_is_published() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

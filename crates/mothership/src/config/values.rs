@@ -12,7 +12,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-/// A value, and where it stands in the file, in bytes.
+/// A value, and its range of bytes in the file.
 #[derive(Debug, Clone)]
 pub(super) struct At<T> {
     pub value: T,
@@ -50,7 +50,7 @@ macro_rules! schema_as {
 }
 schema_as!(At<T> as T, T: JsonSchema);
 
-/// A name that may stand on a command line and in a file name.
+/// A name that can be used on a command line and in a file name.
 #[derive(Debug, Clone)]
 pub(super) struct Name(pub String);
 
@@ -134,7 +134,7 @@ pub(super) struct Parsed<T>(pub T);
 impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Parsed<T>, D::Error> {
         struct Text<T>(PhantomData<T>);
-        // A visitor's errors are given the place of what it visits.
+        // The errors of a visitor get the place of the value that it visits.
         impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
             type Value = Parsed<T>;
 
@@ -174,7 +174,7 @@ impl JsonSchema for Parsed<mgn_fabric::Transport> {
     }
 }
 
-/// One thing, or a list of them in brackets.
+/// One value, or a list of values in brackets.
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
@@ -182,7 +182,7 @@ pub(super) enum OneOrMany<T> {
 }
 
 impl<T: Clone> At<OneOrMany<T>> {
-    /// Each, and where it stands.
+    /// Each value, with its place in the file.
     pub fn each(&self) -> Vec<At<T>> {
         match &self.value {
             OneOrMany::One(value) => vec![At {
@@ -346,7 +346,7 @@ impl<'de> Deserialize<'de> for Scalar {
 pub(super) enum TargetShape {
     Program,
     None,
-    /// At this address, or at the one that viewers have without being told.
+    /// At this address, or at the default address of viewers.
     Viewer(Option<String>),
     Files(String),
     Window {

@@ -14,7 +14,7 @@ use super::{Host, Server, WallPlan};
 /// A tile that was read.
 struct Read {
     tile: Tile,
-    /// Empty where it is not known.
+    /// The name of the server; empty if it is not known.
     server: String,
     /// Its place in the file.
     span: Range<usize>,
@@ -68,13 +68,14 @@ impl Reader<'_> {
             tiles: tiles.list.iter().map(|read| read.tile.clone()).collect(),
         };
         if section.is_damaged(&["size"]) {
-            // Tiles are not held against a size that could not be read.
+            // If the size could not be read, tiles are not compared with it.
             wall.size = reach;
         }
         for (n, read) in tiles.list.iter().enumerate() {
             self.check_tile(&wall, n, &read.span);
         }
-        // Without the places that are wrong, a wall may have no windows.
+        // If other settings have mistakes, the wall may lack windows for this reason, so genlock is
+        // not checked.
         let is_whole = self.notes.is_empty();
         let genlock = section.it.genlock.as_ref();
         if let Some(genlock) = genlock.filter(|it| it.value && is_whole) {
@@ -129,7 +130,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Tiles are shown in windows, in which genlock has an effect.
+    /// Checks that a genlocked wall shows tiles in windows. Without them, genlock has no effect.
     fn check_genlock(&self, wall: &Wall, span: &Range<usize>) {
         if wall.tiles.iter().all(|tile| tile.windows() == 0) {
             let what = "the wall has no tile with a window on an X display, so genlock has no effect; leave it out, or give tiles present = { window = \":0\" }, or the wall tile_present";
@@ -139,7 +140,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Walls that show the same are there, and not too large together.
+    /// Checks that the wall's replicas exist, and that all together do not have too many tiles.
     pub(super) fn check_replicas(&self, of_wall: &OfWall, walls: &Named<WallPlan>) {
         let Some(mut wall) = walls.find(&of_wall.name).map(|plan| plan.wall.clone()) else {
             return;
@@ -155,7 +156,7 @@ impl Reader<'_> {
                     Err(error @ WallError::TooMany(..)) => {
                         self.notes.add(name.span.clone(), error.to_string())
                     }
-                    // Said where that wall stands.
+                    // The error is reported at that wall.
                     Err(_) => {}
                 }
             }
@@ -179,8 +180,8 @@ impl Reader<'_> {
         self.notes.add(span.clone(), error.to_string());
     }
 
-    /// No two tiles are shown at the same place of a display. Where nothing is known of servers,
-    /// they may be on several hosts.
+    /// Checks that no two tiles are shown at the same place of a display. Tiles with unknown
+    /// servers are not checked, because they may be on different hosts.
     fn check_displays(
         &self,
         wall: &Wall,
@@ -203,7 +204,7 @@ impl Reader<'_> {
             .add(read.shown.clone().unwrap_or(read.span.clone()), what);
     }
 
-    /// The tiles one by one, or those of a grid.
+    /// Reads the tiles, which are listed one by one or form a grid.
     fn tiles(
         &self,
         section: &Section<file::Wall>,
@@ -419,7 +420,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Empty for one that is not there.
+    /// The name of a server; empty if the server does not exist.
     fn server_of(&self, name: &At<String>, servers: &Named<Server>) -> String {
         match servers.check(self.notes, name) {
             true => name.value.clone(),
@@ -427,7 +428,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One target, several, or none.
+    /// Reads one target, several, or none.
     fn targets(&self, value: &At<OneOrMany<TargetShape>>) -> Vec<Target> {
         let each = value.each().into_iter();
         let target = |at: At<TargetShape>| {
@@ -456,17 +457,18 @@ impl Reader<'_> {
     }
 }
 
-/// The name of a server's host, or none for the mothership's; nothing if the server is unknown.
+/// The name of a server's host. `Some(None)` stands for the mothership's host. `None` means that
+/// the server is unknown.
 fn host_of(server: &str, servers: &Named<Server>) -> Option<Option<String>> {
     match server {
-        // All of a file without servers are those of one run.
+        // In a file without servers, all tiles belong to one run, and count as tiles on one host.
         "" if servers.is_empty() => Some(None),
         name => servers.find(name).map(|server| server.host.clone()),
     }
 }
 
-/// Puts the tiles of a grid that share a display side by side there, as they are in the mural, from
-/// the position that all were given.
+/// Places the tiles of a grid that share a display side by side on it, in the same arrangement as
+/// in the mural. The file gives one position, at which the first of these tiles is.
 fn arrange(
     tiles: &mut [Read],
     cell: impl Fn(usize) -> (u32, u32),

@@ -6,10 +6,10 @@ use std::path::Path;
 use mgn_wall::{DisplayPosition, Fit, Target, Tiling, Wall, Windows, VIEWER};
 use toml::Value;
 
-/// A file with this wall, which is no replica, and nothing else.
+/// The text of a file that contains only this wall. The wall must have no replicas.
 pub(super) fn toml_of(wall: &Wall) -> String {
     let mut text = String::from("[[wall]]\n");
-    // Names were free once.
+    // Earlier versions permitted any characters in names.
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let name: String = wall.name.chars().filter(|c| plain(*c)).collect();
     let name = match name.starts_with(|c: char| c.is_ascii_alphabetic()) {

@@ -1,4 +1,4 @@
-//! Which servers could draw for a client, or why none can.
+//! Finds the servers that can draw for a client, or the reason why none can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use crate::protocol::{
     End, Matched, Needs, Offer, Profile, Request, ServerLookup, TransportKind, Wanted, Whereabouts,
 };
 
-/// The answer to a request as things are.
+/// The answer to a request in the current state.
 #[derive(Debug)]
 pub(super) enum Verdict {
     Match(Box<Matched>),
-    /// For what.
+    /// The client has to wait, for this reason.
     Wait(String),
-    /// Whatever comes, and why.
+    /// The request can never be met, for this reason.
     Never(String),
 }
 
-/// A server that could do it, and how to reach it.
+/// A server that can draw for a client, and how the client reaches it.
 struct Reached<'a> {
     server: &'a Server,
     transport: TransportKind,
@@ -30,13 +30,13 @@ struct Reached<'a> {
 
 /// The names of servers that may draw the tiles of a client.
 pub(super) struct Candidates {
-    /// Those that render what its others do, and meet its needs.
+    /// The servers that have the same renderer as the client's other servers, and meet its needs.
     fitting: BTreeSet<String>,
-    /// By tile, those of the configuration.
+    /// The servers of the configuration, by tile number.
     configured: Vec<String>,
 }
 
-/// How many missing extensions are named.
+/// The largest number of missing extensions that a message names.
 const MISSING_NAMED_MAX: usize = 8;
 
 impl Core {
@@ -51,8 +51,8 @@ impl Core {
         judged.unwrap_or_else(Verdict::Never)
     }
 
-    /// Walls that show the same, with their replicas, as one. The first says what programs' own
-    /// processes do.
+    /// Joins walls that show the same, and their replicas, to one wall. The first wall determines
+    /// the stages in programs' own processes.
     fn plan(&self, names: &[String]) -> Result<WallPlan, String> {
         let mut plans: Vec<&WallPlan> = Vec::new();
         let mut add = |name| {
@@ -96,8 +96,8 @@ impl Core {
         format!("there is no wall called {name}; the configuration has {all}")
     }
 
-    /// The servers that may draw a client's tiles, for all calls of [`Core::successor`]: the
-    /// comparison with its needs takes time.
+    /// The servers that may draw a client's tiles. Call this once for all calls of
+    /// [`Core::successor`], because the comparison of servers with the client's needs takes time.
     pub(super) fn candidates(&self, client: &Client) -> Candidates {
         let fits = |server: &&Server| {
             let offer = &server.hello.offer;
@@ -113,10 +113,10 @@ impl Core {
         }
     }
 
-    /// The new server for a tile that has no renderer, if it differs from the last one. This is the
-    /// server of the same name, which now has another address. If that one is not connected or is
-    /// unfit, it is the server of the configuration, or one that renders the same and belongs to no
-    /// configured wall.
+    /// The new server for a tile that has no renderer. The first choice is the server with the same
+    /// name as the last one; if its address is still the same, the result is `None`. If this server
+    /// is not connected or is unfit, the second choice is the server of the configuration. The
+    /// third choice is a server that has the same renderer and belongs to no configured wall.
     pub(super) fn successor(
         &self,
         client: &Client,
@@ -156,7 +156,7 @@ impl Core {
         Some(end)
     }
 
-    /// A wall whose tiles each have their server.
+    /// Judges a request for a wall of the configuration, which names the server of each tile.
     fn judge_wall(&self, plan: &WallPlan, request: &Request) -> Verdict {
         let mut wait = None;
         let mut ends = Vec::new();
@@ -212,12 +212,12 @@ impl Core {
         }
     }
 
-    /// Looks for a server for each tile of the wall: any that can render it, or the one that is
-    /// named.
+    /// Looks for a server for each tile of the wall: any server that can render the tile, or the
+    /// server `named`.
     fn judge_grid(&self, wall: Wall, named: Option<&str>, request: &Request) -> Verdict {
         let count = wall.tiles.len() as u64;
         let mut lacks = Vec::new();
-        // Those that render the same, and how to reach each.
+        // Groups of servers with the same renderer and version, and how to reach each server.
         let mut groups: BTreeMap<(&str, &str), Vec<Reached<'_>>> = BTreeMap::new();
         let is_wanted = |server: &&Server| named.is_none_or(|name| server.hello.name == name);
         for server in self.servers.values().filter(is_wanted) {
@@ -255,7 +255,7 @@ impl Core {
         self.judge_absence(count, named, &lacks, groups.len())
     }
 
-    /// The verdict where there are not enough servers.
+    /// The verdict if there are not enough servers.
     fn judge_absence(
         &self,
         count: u64,
@@ -302,13 +302,14 @@ impl Core {
         };
         let why = format!("{count} sessions are needed, and the servers{same} accept fewer; start another server, or one with a higher --max-sessions");
         match self.expected.is_empty() {
-            // Any may still come.
+            // Without a configuration, any server may still register.
             true => Verdict::Wait(why),
             false => Verdict::Never(why),
         }
     }
 
-    /// Gives each tile to the server that has least to do, in terms of what it takes.
+    /// Gives each tile to the server that has the fewest tiles of this wall so far. Among these, it
+    /// prefers the server with the most free sessions, and then the one with the most free memory.
     fn spread(&self, wall: Wall, group: &[Reached<'_>]) -> Matched {
         let mut free: Vec<u32> = group.iter().map(|one| self.free(one.server)).collect();
         let offer = &group[0].server.hello.offer;
@@ -338,8 +339,8 @@ impl Core {
         }
     }
 
-    /// Counts the sessions that clients have with each server. To be called whenever that may have
-    /// changed, before [`Core::free`].
+    /// Counts the sessions that clients have with each server. Call this after each change of these
+    /// sessions, before [`Core::free`].
     pub(super) fn count_promised(&mut self) {
         for server in self.servers.values_mut() {
             server.promised = 0;
@@ -356,15 +357,15 @@ impl Core {
         }
     }
 
-    /// Sessions that a server could take on.
+    /// The number of sessions that a server can still accept.
     fn free(&self, server: &Server) -> u32 {
-        // Others come without us.
+        // Clients may also connect without the mothership.
         let busy = server.promised.max(server.sessions.len());
         let busy = u32::try_from(busy).unwrap_or(u32::MAX);
         server.hello.sessions.saturating_sub(busy)
     }
 
-    /// The relay before a server's host.
+    /// The relay in front of a server's host.
     pub(super) fn relay_of(&self, server: &Server) -> Option<&Address> {
         self.expected.get(&server.hello.name)?.relay.as_ref()
     }
@@ -390,7 +391,7 @@ impl Core {
         }
     }
 
-    /// Where a relay reaches a server.
+    /// The address at which a relay reaches a server.
     pub(super) fn address_for(&self, asked: &ServerLookup) -> Result<String, String> {
         let name = &asked.server;
         let server = self.servers.get(name);
@@ -399,7 +400,7 @@ impl Core {
         let addresses = server.hello.addresses.iter();
         let mut addresses = addresses.filter_map(|address| address.parse().ok());
         let is_it = |address: &Address| match address {
-            // An address behind a relay could be this relay's own.
+            // An address through a relay is ignored, because it could be the asking relay's own.
             Address::Tcp {
                 host,
                 tls,
@@ -427,7 +428,9 @@ impl Core {
         reachable(address, host, together)
     }
 
-    /// How a client gets to a server: by shared memory on one host, else by TCP.
+    /// The transport and the address by which a client reaches a server. The order of preference is
+    /// shared memory, a Unix socket, the server's relay, TCP. The first two require the same host
+    /// and the same user.
     fn route_to(
         &self,
         server: &Server,
@@ -488,7 +491,7 @@ impl Core {
     }
 }
 
-/// Walls of these columns and rows, which all show the same.
+/// Joins grids of these columns and rows, which all show the same, to one wall.
 fn grids(sizes: &[(u32, u32)]) -> Result<Wall, String> {
     let mut walls = Vec::new();
     for (columns, rows) in sizes {
@@ -512,7 +515,7 @@ fn end_at(server: &Server, transport: TransportKind, address: String) -> End {
 }
 
 impl Standing {
-    /// Whether a server renders what those of a client do.
+    /// Whether a server has the same renderer and version as the client's servers.
     fn is_drawn_by(&self, offer: &Offer) -> bool {
         match self {
             Standing::Matched(matched) => {
@@ -524,14 +527,14 @@ impl Standing {
 }
 
 impl Whereabouts {
-    /// Whether sockets and memory of one are open to the other.
+    /// Whether two processes can share memory and Unix sockets: same host, same user.
     fn is_near(&self, other: &Whereabouts) -> bool {
         self.host == other.host && self.uid == other.uid
     }
 }
 
 impl Offer {
-    /// Whether it renders to the bit what another one does.
+    /// Whether two servers have the same renderer and version, and so render identical pixels.
     fn is_same(&self, other: &Offer) -> bool {
         self.renderer == other.renderer && self.version == other.version
     }
@@ -540,7 +543,7 @@ impl Offer {
         format!("{} ({})", self.renderer, self.version)
     }
 
-    /// Or what it has less of.
+    /// Checks that the server meets these needs. The error says what it lacks.
     fn meets(&self, needs: &Needs) -> Result<(), String> {
         let wanted = |profile: &&Profile| needs.api.is_none_or(|api| profile.api == api);
         let none = needs
@@ -562,7 +565,8 @@ impl Offer {
 }
 
 impl Profile {
-    /// Or what it has less of. Its extensions are sorted.
+    /// Checks that the profile meets these needs. The error says what it lacks. The profile's
+    /// extensions must be sorted.
     fn meets(&self, needs: &Needs) -> Result<(), String> {
         if self.version < needs.version {
             let ((major, minor), (least, last)) = (self.version, needs.version);
@@ -597,7 +601,7 @@ fn is_loopback(host: &str) -> bool {
             .is_ok_and(|ip| ip.is_loopback())
 }
 
-/// How other hosts reach an address that listens on all of a host's networks.
+/// The address at which other hosts reach a server that listens on all interfaces of its host.
 fn reachable(address: &Address, host_name: &str, together: bool) -> Address {
     match address {
         Address::Tcp { port, tls, .. } if is_vague(address) => Address::Tcp {

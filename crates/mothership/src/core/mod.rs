@@ -1,5 +1,6 @@
-//! The servers and clients that are connected, and which are matched. It does no I/O: the caller
-//! passes in what arrives and the time since some start, and takes out what is to be sent.
+//! The state of the mothership: the connected servers and clients, and the servers of each client.
+//! This module does no I/O. The caller passes in the messages that arrive and the time since some
+//! start, and takes out the messages to send.
 
 mod matching;
 mod summary;
@@ -18,7 +19,7 @@ use crate::protocol::{
 use crate::report::Rate;
 use matching::Verdict;
 
-/// Each end says something so often.
+/// The longest time between two messages of each end.
 pub const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// A connection that is silent for this long counts as lost.
 pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,7 +32,7 @@ pub struct Conn(pub u64);
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     Send(Conn, FromMothership),
-    /// When all that was sent before has gone.
+    /// Close the connection after all earlier messages have been sent.
     Close(Conn),
 }
 
@@ -44,7 +45,7 @@ pub struct Core {
     /// In the order of their requests.
     clients: BTreeMap<u64, Client>,
     requests: u64,
-    /// When each was heard last.
+    /// The time of the last message of each connection.
     heard: BTreeMap<Conn, Duration>,
     next_beat: Duration,
     /// Whether something has changed since clients were last matched with servers.
@@ -54,13 +55,13 @@ pub struct Core {
 
 #[derive(Debug, Default)]
 struct Expected {
-    /// As others call its host.
+    /// The name or IP address of its host, for other hosts.
     address: Option<String>,
-    /// In front of its host.
+    /// The relay in front of its host.
     relay: Option<mgn_fabric::Address>,
-    /// How clients may reach it; empty for any way.
+    /// The transports that clients may use; empty for all.
     transports: Vec<mgn_fabric::Transport>,
-    /// Why it will not come.
+    /// The reason why the server will not register, if it will not.
     failed: Option<String>,
 }
 
@@ -70,7 +71,7 @@ struct Server {
     hello: Hello,
     since: Duration,
     sessions: BTreeMap<u64, (Session, Meter)>,
-    /// Sessions that clients have with it as far as the mothership knows.
+    /// The number of sessions that clients have with it, as far as the mothership knows.
     promised: usize,
 }
 
@@ -80,23 +81,24 @@ struct Client {
     request: Request,
     since: Duration,
     standing: Standing,
-    /// Tiles that have no renderer, a bit each.
+    /// The tiles that have no renderer: bit N stands for tile N.
     holes: u64,
-    /// Tiles and servers that cannot draw them, until these come on line again.
+    /// Pairs of a tile and a server that cannot draw it. When the server registers again, its pairs
+    /// are removed.
     unfit: BTreeSet<(u32, String)>,
-    /// The displays of its genlocked tiles.
+    /// The phases of the displays of its genlocked tiles, by tile number.
     phases: BTreeMap<u32, DisplayPhase>,
     meter: Meter,
 }
 
 #[derive(Debug)]
 enum Standing {
-    /// The reason that it was given for the wait.
+    /// The client waits, and was told this reason.
     Waiting(String),
     Matched(Box<Matched>),
 }
 
-/// From totals to rates.
+/// Computes rates from totals.
 #[derive(Debug, Default)]
 struct Meter {
     last: Option<(Duration, Drawn)>,
@@ -132,7 +134,7 @@ impl Core {
         }
     }
 
-    /// There is a new connection.
+    /// Adds a new connection.
     pub fn comes(&mut self, conn: Conn, now: Duration) {
         self.heard.insert(conn, now);
     }
@@ -157,7 +159,7 @@ impl Core {
             ToMothership::Holes(holes) => {
                 let client = self.clients.values_mut().find(|c| c.conn == conn);
                 if let Some(client) = client.filter(|client| client.holes != holes) {
-                    // What draws a tile again can draw it.
+                    // A server that draws a tile again is fit for it.
                     let settled = client.holes & !holes;
                     client.holes = holes;
                     client.unfit.retain(|(tile, _)| !has_tile(settled, *tile));
@@ -186,7 +188,7 @@ impl Core {
         }
     }
 
-    /// A connection has ended.
+    /// Removes a connection that has ended.
     pub fn leaves(&mut self, conn: Conn, why: &str) {
         self.heard.remove(&conn);
         self.clients.retain(|_, client| client.conn != conn);
@@ -204,7 +206,8 @@ impl Core {
         self.is_due = true;
     }
 
-    /// A server of the configuration will not come, or after all may (no reason).
+    /// Stores the reason why a server of the configuration will not register. `None` means that it
+    /// may register.
     pub fn expect(&mut self, name: &str, failed: Option<String>) {
         if let Some(expected) = self.expected.get_mut(name) {
             if expected.failed != failed {
@@ -220,7 +223,7 @@ impl Core {
         self.output.pop_front()
     }
 
-    /// When [`Core::handle_timeout`] has something to do.
+    /// The time at which [`Core::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Duration {
         let silent = self.heard.values().map(|heard| *heard + SILENCE_TIMEOUT);
         silent.min().unwrap_or(Duration::MAX).min(self.next_beat)
@@ -245,7 +248,8 @@ impl Core {
         }
     }
 
-    /// Tells the servers that it has started to end, and tells all connections that it ends itself.
+    /// Tells the servers that the mothership has started to end, and tells all connections that the
+    /// mothership ends.
     pub fn stop(&mut self) {
         for server in self.servers.values().filter(|server| server.hello.is_ours) {
             self.output
@@ -261,7 +265,7 @@ impl Core {
         self.servers.contains_key(server)
     }
 
-    /// Whether a server that the mothership has started is still there.
+    /// Whether a server that the mothership has started is still connected.
     pub fn has_ours(&self) -> bool {
         self.servers.values().any(|server| server.hello.is_ours)
     }
@@ -288,7 +292,8 @@ impl Core {
                 tracing::warn!("a second server called {name} was refused");
                 return self.refuse(conn, why);
             }
-            // The same one, before its old connection was known to be dead.
+            // The same server has connected again before the loss of its old connection was
+            // noticed.
             let old = other.conn;
             self.heard.remove(&old);
             self.output.push_back(Output::Close(old));
@@ -368,8 +373,8 @@ impl Core {
         self.is_due = true;
     }
 
-    /// A client cannot use the server of a tile. If it means a server that the tile had before, the
-    /// message is late and has no effect.
+    /// Handles a client's message that it cannot use the server of a tile. A message about an
+    /// earlier server of the tile is late and has no effect.
     fn is_unfit(&mut self, conn: Conn, tile: u32, address: &str) {
         let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) else {
             return;
@@ -385,9 +390,10 @@ impl Core {
         }
     }
 
-    /// Answers all clients that can be answered, the longest waiting first. Each answer may change
-    /// why the others wait. However many messages have come since the last time, this searches all
-    /// servers once; the caller need not call it before [`Core::poll_output`].
+    /// Answers all clients that can be answered, in the order of their requests. Each answer may
+    /// change the reason why the others wait. The messages since the last call are answered
+    /// together, so that their number does not multiply the searches for servers.
+    /// [`Core::poll_output`] also calls this.
     pub fn serve(&mut self) {
         if mem::take(&mut self.is_due) {
             self.count_promised();
@@ -395,7 +401,7 @@ impl Core {
         }
     }
 
-    /// Whether a client was matched.
+    /// Judges all waiting clients once. Returns whether a client was matched.
     fn serve_once(&mut self) -> bool {
         let mut is_matched = false;
         let waiting: Vec<u64> = self
@@ -441,7 +447,7 @@ impl Core {
         is_matched
     }
 
-    /// Finds servers for tiles that have no renderer. Whether there was one.
+    /// Finds servers for tiles that have no renderer. Returns whether a server was found.
     fn fill(&mut self) -> bool {
         let mut is_filled = false;
         let holes = self.clients.iter().filter(|(_, client)| client.holes != 0);
@@ -459,7 +465,7 @@ impl Core {
         is_filled
     }
 
-    /// Another server is to draw a client's tile.
+    /// Assigns another server to a client's tile.
     fn replace(&mut self, client: u64, tile: u32, end: End) {
         let Some(client) = self.clients.get_mut(&client) else {
             return;
@@ -507,7 +513,8 @@ impl Core {
 }
 
 impl Meter {
-    /// Takes a total; what is counted afresh begins a new rate.
+    /// Takes new totals, and computes the rates since the last ones. A total that has become
+    /// smaller gives the rate 0.
     fn count(&mut self, drawn: Drawn, now: Duration) {
         if let Some((before, last)) = self.last {
             let seconds = now.saturating_sub(before).as_secs_f64();

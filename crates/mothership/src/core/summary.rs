@@ -1,4 +1,4 @@
-//! The state of the core, for people.
+//! The state of the core, for users.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Core {
 
     fn client_status(&self, client: &Client, now: Duration) -> ClientStatus {
         let (waits_for, tiles) = match &client.standing {
-            // It names what the client asked for in its own words.
+            // The reason may quote text from the client's request.
             Standing::Waiting(why) => (Some(printable(why)), Vec::new()),
             Standing::Matched(matched) => {
                 let pairs = (0..).zip(matched.wall.tiles.iter().zip(&matched.ends));

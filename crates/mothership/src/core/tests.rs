@@ -92,7 +92,7 @@ fn client_comes(core: &mut Core, conn: u64, request: Request) {
     core.handle_message(Conn(conn), ToMothership::Client(Box::new(request)), START);
 }
 
-/// The messages to one connection since the last call for any of them.
+/// The messages to one connection since the last call. Messages to other connections are dropped.
 fn said(core: &mut Core, conn: u64) -> Vec<FromMothership> {
     let outputs = std::iter::from_fn(|| core.poll_output());
     outputs
@@ -127,8 +127,8 @@ fn matches(core: &mut Core, conn: u64) -> Box<Matched> {
     }
 }
 
-/// A mothership on whose wall "desk" the servers a and b draw, connections 1 and 2, for the client
-/// of connection 3.
+/// A mothership with the wall "desk". The servers a and b (connections 1 and 2) draw for a client
+/// (connection 3).
 fn matched_desk() -> (Core, Box<Matched>) {
     let mut core = Core::new(&config(DESK));
     server_comes(&mut core, 1, hello("a"));
@@ -228,7 +228,7 @@ fn what_can_never_be_is_said_at_once() {
     refuses(&mut core, 1, "ask for a grid");
 }
 
-/// Servers name their extensions in any order.
+/// Extensions are found even if a server lists them out of order.
 #[test]
 fn extensions_are_found() {
     let mut core = Core::new(&Config::default());
@@ -532,7 +532,7 @@ fn a_name_belongs_to_one_server() {
         2,
         "another server called a is already registered, on one.example.org",
     );
-    // The same one after its connection broke, which is not known yet.
+    // The same server connects again before the loss of its old connection is noticed.
     server_comes(&mut core, 3, hello("a"));
     assert!(core.output.contains(&Output::Close(Conn(1))));
     core.leaves(Conn(1), "it was closed");
@@ -583,7 +583,7 @@ fn what_was_matched_before_a_restart_stays() {
         },
     );
     server_comes(&mut core, 3, hello("b"));
-    // The one session that a takes is still this client's.
+    // Server a accepts one session, which still belongs to the first client.
     client_comes(&mut core, 4, request(desk()));
     waits(&mut core, 4, "limit of sessions");
     back.held.as_mut().unwrap().ends.pop();
@@ -597,7 +597,7 @@ fn a_tile_without_a_renderer_gets_another() {
     let holes = |core: &mut Core, conn, bits| {
         core.handle_message(Conn(conn), ToMothership::Holes(bits), START);
     };
-    // It is where it was, and is found there.
+    // The server is connected at the same address, so the client gets no other one.
     holes(&mut core, 3, 0b10);
     assert_eq!(said(&mut core, 3), []);
     core.leaves(Conn(2), "it was closed");
@@ -622,8 +622,8 @@ fn a_tile_without_a_renderer_gets_another() {
     assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
     holes(&mut core, 3, 0);
 
-    // Another mothership knows of it, and gives the tile away when it is lost again: to the server
-    // of that name, which has come elsewhere.
+    // Another mothership learns of the new server from the client. When the tile is lost again, the
+    // server of the same name gets the tile, at its new address.
     matched.ends[1] = end;
     let mut core = Core::new(&config(DESK));
     let mut back = request(desk());
@@ -636,13 +636,13 @@ fn a_tile_without_a_renderer_gets_another() {
     let said = said(&mut core, 1).into_iter();
     let said = said.filter(|said| !matches!(said, FromMothership::Back { .. }));
     assert_eq!(instead(said.collect()).address, "unix:@elsewhere");
-    // Those that draw for configured walls do not stand in for others.
+    // Servers of configured walls do not replace other servers.
     server_comes(&mut core, 3, hello("a"));
     core.leaves(Conn(2), "it was closed");
     assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
 }
 
-/// Programs are told which file a server's own token is in, and no path.
+/// Programs are told the name of the file with a server's own token, but no path.
 #[test]
 fn servers_have_tokens_of_their_own() {
     let mut core = Core::new(&config(DESK));
@@ -697,10 +697,12 @@ fn a_server_that_will_not_do_is_replaced() {
     assert_eq!(unfit(&mut core, 9, &at(first)), none);
     assert_eq!(unfit(&mut core, 1, &at("b")), none);
     assert_eq!(unfit(&mut core, 1, &at(first)), [second]);
-    // The message about the first is late, and no server is left.
+    // The message about the first server is late. After the one about the second, no server is
+    // left.
     assert_eq!(unfit(&mut core, 1, &at(first)), none);
     assert_eq!(unfit(&mut core, 1, &at(second)), none);
-    // The first comes again, and will not do either; then the configuration's.
+    // The first server registers again, and is unfit again. Then the server of the configuration
+    // registers, and gets the tile.
     let conn = if first == "d" { 4 } else { 5 };
     core.leaves(Conn(conn), "it was closed");
     server_comes(&mut core, 6, hello(first));
@@ -710,7 +712,7 @@ fn a_server_that_will_not_do_is_replaced() {
     assert_eq!(instead(&mut core), ["b"]);
     core.handle_message(Conn(3), ToMothership::Holes(0), START);
     assert_eq!(core.status(START).clients[0].tiles[1].server, "b");
-    // It also says how its displays are synchronized. There is no tile of the other number.
+    // The client also reports the phases of its displays. A tile 99 does not exist.
     let phase = DisplayPhase {
         error: Some(3),
         late: 1,
@@ -740,13 +742,13 @@ fn a_server_that_draws_again_will_do() {
     assert_eq!(say(&mut core, ToMothership::Unfit { tile, address }), 0);
     assert_eq!(say(&mut core, ToMothership::Holes(0)), 0);
     server_comes(&mut core, 4, hello("d"));
-    // It is tried again before another one gets the tile.
+    // The same server is tried again before another one gets the tile.
     assert_eq!(say(&mut core, ToMothership::Holes(0b10)), 0);
     let (tile, address) = (1, "unix:@b".into());
     assert_eq!(say(&mut core, ToMothership::Unfit { tile, address }), 1);
 }
 
-/// A client that changes its mind many times at once causes one search for servers.
+/// Many messages of a client that arrive together cause one search for servers.
 #[test]
 fn messages_that_come_together_are_answered_together() {
     let (mut core, _) = matched_desk();
@@ -780,7 +782,7 @@ fn silence_is_death_and_a_beat_is_life() {
     }
     assert!(!core.is_on_line("a") && core.is_on_line("b"));
     assert_eq!(beats, 10);
-    // A connection that never introduces itself does not stay either.
+    // A connection that never identifies itself is closed too.
     core.comes(Conn(7), now);
     core.handle_timeout(now + SILENCE_TIMEOUT);
     assert!(core.output.contains(&Output::Close(Conn(7))));
@@ -831,9 +833,9 @@ fn stopping_ends_what_was_started() {
     assert!(ends.eq([&Output::Send(Conn(1), FromMothership::End)]));
 }
 
-/// Servers and clients come, go, fall silent and come back in any order. At any time no client
-/// waits that could be served, no server gets more than it takes, a wall has one renderer, and each
-/// client is answered once.
+/// Servers and clients connect, disconnect, fall silent and return in any order. At any time, no
+/// client waits that could be served, and no server has more sessions than it accepts. All servers
+/// of a wall have the same renderer, and each client gets one answer.
 #[test]
 fn whoever_comes_and_goes() {
     let config = config(DESK);
@@ -936,8 +938,7 @@ fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
             Standing::Matched(matched) => {
                 assert_eq!(matched.ends.len(), matched.wall.tiles.len());
                 for end in &matched.ends {
-                    // A server that has gone meanwhile, or a new one of the same name, could not be
-                    // asked.
+                    // Servers that have disconnected or registered since the match are not checked.
                     let Some(server) = core.servers.get(&end.server) else {
                         continue;
                     };

@@ -16,13 +16,13 @@ use crate::link;
 use crate::protocol::{self, FromMothership, Opening, ToMothership};
 use crate::Error;
 
-/// Connections at once.
+/// The largest number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 1000;
-/// Messages that may wait to be sent on a connection.
+/// The largest number of messages that wait to be sent on a connection.
 const QUEUE: usize = 256;
-/// How soon threads see that they are to end.
+/// How often threads check whether they must end.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// How long the other end of a connection that is closed may take to read what was sent last.
+/// How long the other end of a closed connection may take to read the last messages.
 const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
 const FAREWELL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -33,7 +33,7 @@ pub(super) struct Connections {
     refusals: Refusals,
 }
 
-/// The connections that have a thread and a socket, also those that are being closed.
+/// The connections that have a thread and a socket, including those that are being closed.
 #[derive(Clone, Default)]
 struct Slots(Arc<Mutex<BTreeMap<Conn, Caller>>>);
 
@@ -83,7 +83,8 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Admits a connection. Its messages come as events.
+    /// Admits a connection. Its messages arrive as events. Returns false if the connection is
+    /// refused.
     pub fn add(&mut self, conn: Conn, incoming: Incoming, events: &SyncSender<Event>) -> bool {
         let caller = incoming.caller();
         let opening: Option<Opening> = protocol::decode(incoming.opening());
@@ -170,7 +171,8 @@ impl Connections {
             .collect()
     }
 
-    /// False if the other end does not read what is sent. Its connection is then closed.
+    /// Sends a message. If the other end does not read its messages, this closes the connection and
+    /// returns false.
     pub fn send(&mut self, conn: Conn, message: FromMothership) -> bool {
         match self.all.get(&conn).map(|to| to.outbox.try_send(message)) {
             None | Some(Ok(())) => true,
@@ -181,7 +183,7 @@ impl Connections {
         }
     }
 
-    /// Closes a connection when all has gone that was sent.
+    /// Closes a connection after the messages to it have been sent.
     pub fn close(&mut self, conn: Conn) {
         if let Some(connection) = self.all.remove(&conn) {
             connection.is_closed.store(true, Ordering::Relaxed);
@@ -189,7 +191,7 @@ impl Connections {
     }
 }
 
-/// Hears one connection until it ends, and says why it did.
+/// Serves one connection until it ends, and returns the reason for the end.
 fn serve(
     conn: Conn,
     incoming: Incoming,
@@ -210,7 +212,7 @@ fn serve(
     let sender = Arc::new(sender);
     let telling = Arc::downgrade(&sender);
     let tell = move || {
-        // Dropping the sender closes the connection, which the other end takes for a farewell.
+        // Dropping the sender closes the connection, so that the other end sees an orderly end.
         while let Ok(message) = inbox.recv() {
             if sender.send(&protocol::encode(&message)).is_err() {
                 return;
@@ -221,8 +223,8 @@ fn serve(
         return error.to_string();
     }
     let why = receive(conn, &mut receiver, is_closed, events);
-    // What was sent last is to arrive, but an end that does not read it must not keep a thread and
-    // a socket that no longer count among the connections.
+    // The last messages should arrive. But an end that does not read them must not keep a thread
+    // and a socket.
     let limit = Instant::now() + FAREWELL_TIMEOUT;
     let is_telling = || telling.strong_count() > 0;
     while is_closed.load(Ordering::Relaxed) && is_telling() && Instant::now() < limit {
@@ -234,14 +236,14 @@ fn serve(
     why
 }
 
-/// Receives messages until the connection ends, and says why it did.
+/// Receives messages until the connection ends, and returns the reason for the end.
 fn receive(
     conn: Conn,
     receiver: &mut mgn_fabric::Receiver,
     is_closed: &AtomicBool,
     events: &SyncSender<Event>,
 ) -> String {
-    // A connection that is closed does not stay for as long as the other end sends something.
+    // A closed connection ends even if the other end continues to send.
     while !is_closed.load(Ordering::Relaxed) {
         let message = match receiver.recv(Some(STOP_CHECK_INTERVAL)) {
             Ok(None) => continue,
@@ -296,8 +298,9 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(30);
     const MESSAGES: usize = 8;
 
-    /// The messages that a connection receives which is closed after [`MESSAGES`] long ones, if it
-    /// begins to read before the mothership has given it up, or after that.
+    /// Sends [`MESSAGES`] long messages on a connection and closes it. Returns the number of
+    /// messages that arrive. The other end begins to read at once, or, with `reads_late`, after the
+    /// mothership has given the connection up.
     fn received(name: &str, reads_late: bool) -> usize {
         let address = Address::Unix(
             std::env::temp_dir().join(format!("mgn-connections-{name}-{}", std::process::id())),
@@ -334,8 +337,7 @@ mod tests {
         count
     }
 
-    /// Until the thread of a closed connection has ended, which is after its last event, the
-    /// connection counts.
+    /// A closed connection counts until its thread has ended. The thread ends after the last event.
     #[test]
     fn a_closed_connection_counts_until_its_thread_has_ended() {
         let address = Address::Unix(

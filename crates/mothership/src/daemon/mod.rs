@@ -23,11 +23,12 @@ use crate::{Config, Error};
 use connections::Connections;
 use starter::Starter;
 
-/// How long servers may take to end with the mothership.
+/// How long the mothership waits for its servers to end, before it ends itself.
 const SERVERS_END_TIMEOUT: Duration = Duration::from_secs(5);
-/// Events that may wait to be handled. A thread that causes more of them blocks.
+/// The largest number of events that wait to be handled. A thread that sends more events blocks.
 const QUEUE: usize = 256;
-/// The longest sleep: processes that have ended are seen by the look that follows.
+/// The longest wait for an event. After each wait, the mothership checks which processes have
+/// ended.
 const POLL_INTERVAL_MAX: Duration = Duration::from_millis(250);
 
 /// How often the mothership looks for revoked tokens.
@@ -40,7 +41,7 @@ pub struct Options {
     /// Listening sockets that were passed to this process. With them, it listens at no address of
     /// the configuration.
     pub inherited: Vec<Inherited>,
-    /// The `mgn` command, for servers here.
+    /// The `mgn` command that starts servers on this host.
     pub command: PathBuf,
     /// The tokens that are admitted over TCP.
     pub access: Access,
@@ -50,18 +51,19 @@ enum Event {
     Comes(Conn, Incoming),
     Hears(Conn, ToMothership),
     Leaves(Conn, String),
-    /// It has sent what it must not send.
+    /// The connection has sent an invalid message.
     Misbehaves(Conn, String),
     Signal(i32),
     /// The listener has failed, so no more connections can come.
     Fails(Error),
 }
 
-/// Runs until it is told to stop. SIGINT does that too, and ends the servers that were started;
-/// SIGTERM leaves them to the next mothership. Prints where it listens.
+/// Runs the mothership until a user or a signal stops it. A user's request and SIGINT also end the
+/// servers that it has started. SIGTERM leaves these servers to the next mothership. Prints the
+/// addresses at which the mothership listens.
 ///
 /// # Errors
-/// One sentence if it cannot listen or cannot go on.
+/// An error if the mothership cannot listen or cannot continue.
 pub fn run(options: Options) -> Result<(), Error> {
     let (events, inbox) = mpsc::sync_channel(QUEUE);
     let mut daemon = Daemon::new(options, &events)?;
@@ -75,7 +77,8 @@ pub fn run(options: Options) -> Result<(), Error> {
         match inbox.recv_timeout(wait.min(POLL_INTERVAL_MAX)) {
             Ok(event) => {
                 daemon.take(event, &events)?;
-                // What has come meanwhile is answered together: the search for servers takes time.
+                // Events that have arrived meanwhile are handled together, because a search for
+                // servers takes time.
                 for event in inbox.try_iter().take(QUEUE) {
                     daemon.take(event, &events)?;
                 }
@@ -86,7 +89,7 @@ pub fn run(options: Options) -> Result<(), Error> {
         daemon.look();
         daemon.carry();
     }
-    // So no thread that sends an event now blocks.
+    // Without a receiver, no thread that sends an event blocks.
     drop(inbox);
     daemon.hear_no_more();
     Ok(())
@@ -97,13 +100,13 @@ struct Daemon {
     connections: Connections,
     starter: Starter,
     start: Instant,
-    /// Where it listens.
+    /// The addresses at which it listens.
     addresses: Vec<Address>,
     shutdown: Shutdown,
     access: Access,
-    /// When it last looked for revoked tokens.
+    /// When it last checked for revoked tokens.
     reviewed: Duration,
-    /// Threads that listen, and what ends them.
+    /// The threads that listen. They end when `is_over` is set.
     listening: Vec<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
 }
@@ -111,9 +114,9 @@ struct Daemon {
 #[derive(Clone, Copy, PartialEq)]
 enum Shutdown {
     Not,
-    /// With its servers, for which it waits until then.
+    /// The mothership ends its servers, and waits for them until this time.
     Stopping(Duration),
-    /// At once, and without them.
+    /// The mothership ends at once, without its servers.
     Leaving,
 }
 
@@ -160,7 +163,7 @@ impl Daemon {
         self.start.elapsed()
     }
 
-    /// Ends the threads that listen, with which their sockets go.
+    /// Ends the threads that listen. Their sockets close with them.
     fn hear_no_more(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         for thread in self.listening.drain(..) {
@@ -172,7 +175,7 @@ impl Daemon {
         let mut out = std::io::stdout().lock();
         for address in &self.addresses {
             tracing::info!("listening on {address}");
-            // The pipe may have no reader, which is no reason to end.
+            // Standard output may be a pipe without a reader. This must not end the mothership.
             let _ = writeln!(out, "listening on {address}");
         }
         let _ = out.flush();
@@ -186,7 +189,8 @@ impl Daemon {
                     self.core.comes(conn, now);
                 }
             }
-            // A connection that was closed may have sent more before it noticed.
+            // The other end may have sent more messages before it noticed that its connection was
+            // closed.
             Event::Hears(conn, _) | Event::Misbehaves(conn, _) if !self.connections.has(conn) => {}
             Event::Hears(conn, message) => match message {
                 message if self.is_forbidden(conn, &message) => {}
@@ -216,7 +220,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Refuses a request, and closes the connection, if its role does not permit the request.
+    /// Refuses a request that the role of the connection does not permit, and closes the
+    /// connection. Returns whether the request was refused.
     fn is_forbidden(&mut self, conn: Conn, message: &ToMothership) -> bool {
         let Err(why) = self.connections.require(conn, message) else {
             return false;
@@ -278,7 +283,7 @@ impl Daemon {
         }
     }
 
-    /// Does what no event asks for.
+    /// Does the periodic work: revoked tokens, reports, timeouts, and processes to start.
     fn look(&mut self) {
         let now = self.now();
         self.end_revoked(now);
@@ -296,7 +301,7 @@ impl Daemon {
         }
     }
 
-    /// Does what the core wants.
+    /// Executes the outputs of the core.
     fn carry(&mut self) {
         while let Some(output) = self.core.poll_output() {
             match output {

@@ -13,12 +13,12 @@ use crate::config::{is_vague, Config, Server, Start};
 use crate::core::printable;
 use crate::Error;
 
-/// How long a server that an earlier mothership has started may take to come back, before it is
-/// started again.
+/// How long a server that an earlier mothership has started may take to register again, before this
+/// mothership starts it.
 const RETURN: Duration = Duration::from_secs(4);
 
-/// Before a server that has failed is started again, for the first time; twice as long each time
-/// that it fails again, up to 64 s.
+/// The wait before a failed server is started again. The wait doubles with each failure in a row,
+/// up to 64 s.
 const RESTART_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) struct Starter {
@@ -29,11 +29,12 @@ pub(super) struct Starter {
 struct Planned {
     name: String,
     command: Command,
-    /// The file with its output. It exists until the server is ended, so one that exists at the
-    /// start may belong to a server that an earlier mothership has left running.
+    /// The file with the server's output. The file is removed when the server ends without an
+    /// error, or with this mothership. A file that exists at the start may thus belong to a server
+    /// that an earlier mothership has left running.
     log: PathBuf,
     due: Duration,
-    /// In a row.
+    /// The number of failures in a row.
     failures: u32,
     state: State,
 }
@@ -41,13 +42,13 @@ struct Planned {
 enum State {
     Due,
     Running(Child),
-    /// As it was told to.
+    /// The process has ended without an error.
     Ended,
     Failed {
         why: String,
         again: Duration,
     },
-    /// The child of another process.
+    /// The server has registered, and is the child of another process.
     Found,
 }
 
@@ -55,7 +56,7 @@ impl Starter {
     /// `addresses` are the mothership's, `mgn` is the command on this host.
     ///
     /// # Errors
-    /// Where nothing can be written down.
+    /// An error if the folder for the servers' output cannot be made.
     pub fn new(config: &Config, addresses: &[Address], mgn: &Path) -> Result<Starter, Error> {
         let mut servers = Vec::new();
         for server in &config.servers {
@@ -76,7 +77,8 @@ impl Starter {
         Ok(Starter { servers })
     }
 
-    /// Starts what is due, and gives those that have ended, with why.
+    /// Starts the servers that are due. Returns the names of servers that have ended, with the
+    /// reasons.
     pub fn look(
         &mut self,
         now: Duration,
@@ -113,18 +115,19 @@ impl Starter {
         }
     }
 
-    /// Whether a process that it has started still runs.
+    /// Whether a process that this mothership has started still runs.
     pub fn is_busy(&self) -> bool {
         let is_running = |server: &Planned| matches!(server.state, State::Running(_));
         self.servers.iter().any(is_running)
     }
 
-    /// Asks those to end that the mothership cannot tell.
+    /// Sends SIGTERM to the servers that are not connected, because the mothership cannot send them
+    /// a message.
     pub fn terminate(&self, is_on_line: impl Fn(&str) -> bool) {
         for server in &self.servers {
             if let (State::Running(child), false) = (&server.state, is_on_line(&server.name)) {
-                // A child that has ended meanwhile has not been waited for, so its number is not in
-                // use by another process.
+                // If the child has ended meanwhile, its parent has not yet waited for it, so no
+                // other process has its number.
                 let _ = kill_process(Pid::from_child(child), Signal::TERM);
             }
         }
@@ -135,7 +138,7 @@ impl Starter {
         for server in &mut self.servers {
             if let State::Running(child) = &mut server.state {
                 tracing::warn!("the server {} does not end and is killed", server.name);
-                // One that has ended cannot be killed, and that is all right.
+                // If the process has ended meanwhile, the error is harmless.
                 let _ = child.kill();
                 let _ = child.wait();
             }
@@ -188,7 +191,7 @@ impl Planned {
         self.fail(why, now);
     }
 
-    /// Tries again later, and ever later if that does not help.
+    /// Plans the next start. The wait doubles with each failure in a row, up to a limit.
     fn fail(&mut self, why: String, now: Duration) {
         let pause = RESTART_INTERVAL.saturating_mul(1 << self.failures.min(5));
         self.failures += 1;
@@ -215,7 +218,7 @@ impl Planned {
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors)
-            // An interrupt from the terminal is the mothership's to deal with.
+            // Only the mothership receives an interrupt from the terminal.
             .process_group(0)
             .spawn()
             .map_err(Error::io(format!("cannot start {program}")))
@@ -271,7 +274,7 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
     }
 }
 
-/// The files by which a server admits clients and identifies itself, on its own host.
+/// The token file and the token store of a server, on its own host.
 struct Files<'a> {
     token: Option<&'a Path>,
     store: Option<&'a Path>,
@@ -317,7 +320,7 @@ fn arguments(
     words
 }
 
-/// Where servers on this host find the mothership.
+/// The address at which servers on this host find the mothership.
 fn near(addresses: &[Address]) -> Address {
     let best = addresses
         .iter()
@@ -334,7 +337,7 @@ fn near(addresses: &[Address]) -> Address {
     }
 }
 
-/// As one word for a shell.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -343,7 +346,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Where the servers of the mothership at an address write what they say.
+/// The folder for the output of the servers of the mothership at an address.
 fn folder(address: &Address) -> Result<PathBuf, Error> {
     let state = mgn_sys::user::state_folder().ok_or_else(|| {
         Error::Refused("HOME is not set, so there is no default folder for the logs of servers; set XDG_STATE_HOME".into())

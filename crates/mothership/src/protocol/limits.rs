@@ -1,5 +1,6 @@
-//! What a message to the mothership may contain at most. The mothership keeps what it is sent, and
-//! compares all requests with all servers in one thread, so one message must be cheap.
+//! Limits for the messages to the mothership. The mothership stores the contents of messages, and
+//! compares all requests with all servers in one thread. A single message must therefore cost
+//! little memory and time.
 
 use std::path::Path;
 
@@ -12,21 +13,21 @@ use super::{decode, End, Hello, Matched, Request, ToMothership, Wanted, Whereabo
 /// several targets needs 1.3 KiB.
 pub const CLIENT_MESSAGE_MAX: usize = 128 << 10;
 
-/// Extensions of a profile, and of a request. Drivers have about 400.
+/// The largest number of extensions of a profile, and of a request. Drivers have about 400.
 const EXTENSIONS_MAX: usize = 1024;
 const EXTENSION_NAME_MAX: usize = 256;
 const PROFILES_MAX: usize = 16;
 const LIMITS_MAX: usize = 64;
 const ADDRESSES_MAX: usize = 64;
-/// Places where one tile is shown.
+/// The largest number of places where one tile is shown.
 const TARGETS_MAX: usize = 64;
 const STAGES_MAX: usize = 64;
 const SESSIONS_MAX: usize = 1 << 14;
-/// Bytes of any other text. The longest are paths, and the joined names of walls that show the
-/// same.
+/// The largest number of bytes of any other text. The longest are paths, and the joined names of
+/// walls that show the same.
 const TEXT_MAX: usize = 8 << 10;
 
-/// Why the mothership does not take a message.
+/// The reason why the mothership rejects a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     #[error("a message is invalid; use the same release on both ends")]
@@ -43,7 +44,7 @@ impl ToMothership {
     /// Reads a message.
     ///
     /// # Errors
-    /// [`Unusable`], also for a message that has more in it than any of this release.
+    /// [`Unusable`] for an invalid message, and for a message that exceeds a limit.
     pub fn decode(bytes: &[u8]) -> Result<ToMothership, Unusable> {
         let message: ToMothership = decode(bytes).ok_or(Unusable::Invalid)?;
         message.check()?;
@@ -188,7 +189,7 @@ mod tests {
         }
     }
 
-    /// A request of a client that has as many tiles as there can be, all with long names.
+    /// A request of a client that has the largest number of tiles, all with long names.
     fn longest() -> Request {
         let name = |n| format!("{n:064}");
         let mut other = Wall::grid(8, 4).unwrap();

@@ -1,6 +1,7 @@
-//! `make conformance`: piglit through a server, compared with the local driver. The exit status is
-//! 0 if all tests pass that the local driver passes, except those in
-//! `tests/piglit/expected-failures.toml`; 1 if not, and 2 if that could not be found out.
+//! `make conformance`: runs piglit through a server, and compares it with the local driver. The
+//! exit status is 0 if all tests pass that pass with the local driver, except those in
+//! `tests/piglit/expected-failures.toml`; 1 if other tests fail; and 2 if the tests could not be
+//! run.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -53,7 +54,7 @@ struct Options {
     fresh: bool,
 }
 
-/// Tests of a profile in the sample, by the way they run.
+/// The number of tests of a profile in the sample, by the way in which they run.
 fn sample_size(profile: Profile, way: Route) -> usize {
     match (profile, way) {
         (Profile::Glx, Route::Shm) => 40,
@@ -65,7 +66,8 @@ fn sample_size(profile: Profile, way: Route) -> usize {
     }
 }
 
-/// Tests of a profile that run on a wall in a full run; each has four renderers there.
+/// The number of tests of a profile that run on a wall in a full run. Each test has four renderers
+/// there.
 const ON_WALL: usize = 500;
 
 fn main() -> ExitCode {
@@ -107,8 +109,7 @@ fn run(options: &Options) -> Result<bool, String> {
             let missing = filtered(&wanted, |test| ours.of(test).is_empty());
             runner.run(profile, way, &missing, &mut ours)?;
             ask_locally(&runner, profile, &wanted, &ours, &mut local)?;
-            // On a busy machine a test may run out of time that needs little; alone it has its
-            // chance.
+            // On a busy machine, even a short test may run out of time. Such tests run again alone.
             let late = filtered(&wanted, |test| {
                 let runs = ours.of(test);
                 runs.len() == 1
@@ -136,7 +137,7 @@ fn run(options: &Options) -> Result<bool, String> {
     Ok(report.is_good())
 }
 
-/// The tests to run in this way, in their order.
+/// The tests to run in this way, in order.
 fn wanted(
     options: &Options,
     profile: Profile,
@@ -166,7 +167,7 @@ fn wanted(
     kept
 }
 
-/// Runs with the local driver what has to be, until every test can be judged.
+/// Runs tests with the local driver until every test can be judged.
 fn ask_locally(
     runner: &Runner,
     profile: Profile,
@@ -198,7 +199,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// A value that distinguishes this build's command and client library from those of another.
+/// A value that identifies the `mgn` and the client library of this build.
 fn build() -> Result<String, String> {
     let files: Result<Vec<String>, String> = ["mgn", mgn_launch::LIBRARY_FILE]
         .iter()

@@ -1,5 +1,6 @@
-//! Tests that are known to fail, each with its reason: `tests/piglit/expected-failures.toml`; and
-//! those that ever failed: `tests/piglit/once-failed.txt`.
+//! Two lists of tests: those that are known to fail, each with its reason
+//! (`tests/piglit/expected-failures.toml`), and those that have ever failed
+//! (`tests/piglit/once-failed.txt`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,11 +22,11 @@ pub struct Known {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// As piglit calls it.
+    /// The name of the test in piglit.
     test: String,
-    /// On these transports; without it on all.
+    /// The transports that the entry applies to. `None` for all.
     transports: Option<Vec<String>>,
-    /// With versions of Mesa that begin with one of these, such as `22.`; without it with all.
+    /// The versions of Mesa that the entry applies to, as prefixes such as `22.`. `None` for all.
     mesa: Option<Vec<String>>,
     reason: String,
 }
@@ -34,7 +35,7 @@ impl Known {
     /// The entries for this version of Mesa.
     ///
     /// # Errors
-    /// If the file cannot be understood, or has an entry without a reason.
+    /// If the file cannot be read or parsed, or has an entry without a reason.
     pub fn read(mesa: &str) -> Result<Known, String> {
         let path = root().join("tests/piglit/expected-failures.toml");
         Known::parse(&text(&path)?, mesa).map_err(|error| format!("{}: {error}", path.display()))
@@ -52,7 +53,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Why this test is known to fail on `transport`, if it is.
+    /// The reason why this test is known to fail on `transport`, or `None` if it is not.
     pub fn reason(&self, test: &str, transport: &str) -> Option<&str> {
         let is_it = |entry: &&Entry| {
             let transports = entry.transports.as_ref();
@@ -64,7 +65,7 @@ impl Known {
             .map(|entry| entry.reason.as_str())
     }
 
-    /// The names of all tests that are listed.
+    /// The names of all tests in the list.
     pub fn tests(&self) -> BTreeSet<&str> {
         self.failure
             .iter()
@@ -73,7 +74,7 @@ impl Known {
     }
 }
 
-/// Tests that have failed at some time, which every sample has.
+/// Tests that have ever failed. Every sample contains them.
 ///
 /// # Errors
 /// If the file cannot be read.

@@ -1,8 +1,8 @@
 //! piglit, an independent test suite, through a server: tests that pass with the local driver must
 //! pass.
 //!
-//! piglit's own runner runs the tests. This module decides which ones run, with which driver, and
-//! what the results mean.
+//! piglit's own runner runs the tests. This module selects the tests and the driver, and judges the
+//! results.
 
 mod known;
 mod report;

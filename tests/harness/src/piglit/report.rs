@@ -10,7 +10,7 @@ use super::runs::Route;
 use super::suite::Profile;
 use super::verdict::Verdict;
 
-/// A test that was run, and what became of it.
+/// A test that was run, and its result.
 #[derive(Debug)]
 pub struct Judged {
     pub profile: Profile,
@@ -21,7 +21,7 @@ pub struct Judged {
     pub said: String,
 }
 
-/// The whole of a run.
+/// The report on a whole run.
 #[derive(Debug, Default)]
 pub struct Report {
     rows: BTreeMap<(Profile, Route), Row>,
@@ -40,10 +40,10 @@ struct Row {
 }
 
 impl Report {
-    /// Adds what became of a test, and writes what a failing one said into `folder`.
+    /// Adds the result of a test. If the test failed, its output is written to a file in `folder`.
     ///
     /// # Errors
-    /// If that cannot be written.
+    /// If the file cannot be written.
     pub fn add(&mut self, judged: &Judged, known: &Known, folder: &Path) -> Result<(), String> {
         let way = judged.way.name();
         let row = self.rows.entry((judged.profile, judged.way)).or_default();
@@ -72,7 +72,7 @@ impl Report {
         Ok(())
     }
 
-    /// Whether nothing fails but what is listed, and nothing is listed that passes.
+    /// Whether all tests that fail are listed, and all tests that are listed fail.
     pub fn is_good(&self) -> bool {
         self.failing.is_empty() && self.outlived.is_empty()
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The name of a test without what a file's name should not have.
+/// The name of a test, with only such characters as suit the name of a file.
 fn file_name(test: &str) -> String {
     let kept = |c: char| {
         if c.is_ascii_alphanumeric() || "-_.@".contains(c) {

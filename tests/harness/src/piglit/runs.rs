@@ -12,23 +12,24 @@ use super::store::{Outcome, Status, Store};
 use super::suite::Profile;
 use crate::stage::Stage;
 
-/// A batch takes a minute or so. An interrupted run continues after the last whole one.
+/// The number of tests in a batch, which takes about a minute. An interrupted run continues after
+/// the last complete batch.
 const BATCH: usize = 200;
-/// Seconds after which a test is ended. Those that piglit itself gives more are not in these
-/// profiles.
+/// The time limit of a test in seconds. These profiles have no tests for which piglit itself has a
+/// longer limit.
 const TEST_LIMIT: u32 = 60;
-/// The most of a test's words that is kept.
+/// The maximum number of bytes that are kept of a test's output.
 const SAID_MAX: usize = 4000;
 
 /// How the tests reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Route {
-    /// Directly: the yardstick.
+    /// Directly, as the reference.
     #[value(skip)]
     Local,
     Shm,
     Tcp,
-    /// To four renderers of a wall, which have a quarter of each window.
+    /// To the four renderers of a wall, each of which has a quarter of each window.
     Wall,
 }
 
@@ -42,7 +43,7 @@ impl Route {
         }
     }
 
-    /// piglit, so that its tests go this way.
+    /// The command for piglit that makes its tests run in this way.
     fn piglit(self, stage: &Stage) -> Command {
         let arguments: &[&str] = match self {
             Route::Local => return stage.direct("piglit"),
@@ -56,13 +57,13 @@ impl Route {
     }
 }
 
-/// Runs tests and keeps what they give.
+/// Runs tests and stores the results.
 #[derive(Debug)]
 pub struct Runner {
     stage: Stage,
-    /// Where piglit writes, and its log.
+    /// The folder in which piglit writes its results and its log.
     folder: PathBuf,
-    /// Tests that run at once.
+    /// The number of tests that run at once.
     jobs: usize,
 }
 
@@ -83,10 +84,10 @@ impl Runner {
         self.stage.mesa()
     }
 
-    /// Runs `tests`, which are of `profile`, once more each and adds what they give to `store`.
+    /// Runs each of `tests`, which belong to `profile`, once more, and adds the results to `store`.
     ///
     /// # Errors
-    /// What keeps piglit from running them.
+    /// The reason why piglit could not run them.
     pub fn run(
         &self,
         profile: Profile,
@@ -97,10 +98,10 @@ impl Runner {
         self.run_by(self.jobs, profile, way, tests, store)
     }
 
-    /// As [`Runner::run`], with nothing beside each test.
+    /// As [`Runner::run`], but only one test runs at a time.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Runner::run`].
     pub fn run_alone(
         &self,
         profile: Profile,
@@ -217,7 +218,7 @@ impl TestResult {
         let parts = self
             .subtests
             .into_iter()
-            // Beside the parts is the name of piglit's own type.
+            // piglit stores the name of its own type beside the parts.
             .filter(|(name, _)| name != "__type__")
             .map(|(name, status)| {
                 let status = serde_json::from_value(status).unwrap_or(Status::Other);
@@ -230,7 +231,7 @@ impl TestResult {
             .find_map(|line| line.split_once("render server is lost: "))
             .map(|(_, why)| why.to_owned());
         let mut ours = self.err.lines().filter(|line| line.starts_with("mgn: "));
-        // The second is what the server's watchdog says, which a busy machine can also wake.
+        // The second message comes from the server's watchdog. A busy machine can trigger it, too.
         let waits = ["timed out while", "a command has run for more than"];
         let has_waited = |line: &str| waits.iter().any(|wait| line.contains(wait));
         let late = self.result == Status::Timeout || ours.any(has_waited);
@@ -254,7 +255,7 @@ impl TestResult {
     }
 }
 
-/// The end of `text`, where the reason is.
+/// The end of `text`, which contains the reason.
 fn tail(text: &str) -> &str {
     let mut from = text.len().saturating_sub(SAID_MAX);
     while !text.is_char_boundary(from) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How a test or a part of one ended. piglit has more; all of them are failures here.
+/// How a test or a part of one ended. All of piglit's other results are failures here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -22,7 +22,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// How good it is: passing is better than warning, and that is better than everything else.
+    /// How good the result is: a pass is better than a warning, and a warning is better than all
+    /// others.
     pub fn rank(self) -> u32 {
         match self {
             Status::Pass => 2,
@@ -48,10 +49,11 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub status: Status,
-    /// Tests may have parts that pass or fail on their own.
+    /// The parts of the test, which pass or fail on their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, Status>,
-    /// It ran out of time, or its server did not answer in time: the machine may have been busy.
+    /// Whether the test ran out of time, or its server did not answer in time. The machine may have
+    /// been busy.
     #[serde(default)]
     pub late: bool,
     /// The client library's message when it lost its server.
@@ -63,7 +65,7 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// Outcomes by test, of one build or driver. A test has one per run.
+/// The outcomes of tests with one build or driver. A test has one outcome for each run.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -72,13 +74,13 @@ pub struct Store {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Contents {
-    /// The build or driver that they belong to.
+    /// The build or driver that the outcomes belong to.
     of: String,
     outcomes: BTreeMap<String, Vec<Outcome>>,
 }
 
 impl Store {
-    /// The contents of the file, if it is about `of`; otherwise nothing.
+    /// The contents of the file if they belong to `of`; otherwise an empty store.
     pub fn open(path: &Path, of: &str) -> Store {
         let kept = fs::read(path)
             .ok()
@@ -112,15 +114,15 @@ impl Store {
         self.file.outcomes.remove(test);
     }
 
-    /// Adds a run of each of these tests and writes the file.
+    /// Adds an outcome for each of these tests, and writes the file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn add(&mut self, outcomes: BTreeMap<String, Outcome>) -> io::Result<()> {
         for (test, outcome) in outcomes {
             self.file.outcomes.entry(test).or_default().push(outcome);
         }
-        // Whole or not at all: a run may be interrupted at any time.
+        // The file is replaced at once, because a run may be interrupted at any time.
         let new = self.path.with_extension("new");
         fs::write(&new, serde_json::to_vec(&self.file)?)?;
         fs::rename(&new, &self.path)

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use clap::ValueEnum;
 
-/// A part of piglit that is run and reported on its own.
+/// A part of piglit that is run and reported separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Profile {
     /// Windows, pixmaps and contexts: what `quick_gl` has of GLX.
@@ -29,7 +29,7 @@ impl Profile {
         }
     }
 
-    /// Piglit's name for the profile with the tests.
+    /// piglit's name for the profile that contains the tests.
     pub fn in_piglit(self) -> &'static str {
         match self {
             Profile::Glx | Profile::QuickGl => "quick_gl",
@@ -37,7 +37,7 @@ impl Profile {
         }
     }
 
-    /// Whether a test of [`Profile::in_piglit`] belongs to it.
+    /// Whether a test of [`Profile::in_piglit`] belongs to this part.
     pub fn has(self, test: &str) -> bool {
         match self {
             Profile::Glx => test.starts_with("glx@"),
@@ -50,7 +50,7 @@ impl Profile {
 /// The tests of `profile`, in the order in which they run.
 ///
 /// # Errors
-/// What keeps piglit from telling.
+/// The reason why piglit could not list them.
 pub fn tests(profile: Profile) -> Result<Vec<String>, String> {
     let listed = Command::new("piglit")
         .args(["print-cmd", "--format", "{name}", profile.in_piglit()])
@@ -73,8 +73,9 @@ pub fn tests(profile: Profile) -> Result<Vec<String>, String> {
     Ok(tests)
 }
 
-/// One test of each group, then another of each, and so on: the beginning is a sample of the whole,
-/// however long it is. Which test of its group comes when depends on the names alone.
+/// The first test of each group, then the second of each, and so on. So the beginning of the list
+/// is a sample of the whole, whatever its length. The order within a group depends only on the
+/// names.
 pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in names {

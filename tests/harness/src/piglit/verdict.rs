@@ -1,23 +1,23 @@
-//! The meaning of a test's outcome, compared with the local driver's.
+//! The verdict on a test: its outcome compared with the local driver's.
 
 use super::store::{Outcome, Status};
 
-/// The number of runs that show whether a test passes with the local driver always or only
+/// The number of runs with the local driver that show whether a test passes always or only
 /// sometimes.
 const RUNS: usize = 3;
 
 /// The verdict on a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It passes, in all parts that pass locally.
+    /// It passes, with all parts that pass locally.
     Passes,
-    /// It does not pass, and with the local driver neither.
+    /// It does not pass, either here or with the local driver.
     NeitherLocally,
-    /// It did not pass, and with the local driver it does so only now and then.
+    /// It did not pass, and with the local driver it passes only sometimes.
     Unsteady,
-    /// It is worse than with the local driver: how.
+    /// It is worse than with the local driver. The text says in what way.
     Fails(String),
-    /// It has to be run with the local driver (again) before anything can be said.
+    /// It must run with the local driver (again) before it can be judged.
     AskLocally,
 }
 
@@ -27,7 +27,7 @@ fn is_suspect(ours: &Outcome) -> bool {
     ours.status != Status::Pass || ours.lost.is_some() || !all_pass
 }
 
-/// Judges a test by its run and those with the local driver.
+/// Judges a test by its run and by the runs with the local driver.
 pub fn judge(ours: &Outcome, local: &[Outcome]) -> Verdict {
     if !is_suspect(ours) {
         return Verdict::Passes;
@@ -44,8 +44,8 @@ pub fn judge(ours: &Outcome, local: &[Outcome]) -> Verdict {
     }
 }
 
-/// Where a run is worse than all of those with the local driver; how, in words. A crash, of the
-/// program or of what renders for it, is worse than anything else.
+/// In what way a run is worse than all runs with the local driver, or `None`. A crash of the
+/// program or of its renderer is worse than any other failure.
 fn is_worse(ours: &Outcome, local: &[Outcome]) -> Option<String> {
     if !local.iter().any(|run| run.status == Status::Crash) {
         if let Some(lost) = &ours.lost {
@@ -130,7 +130,7 @@ mod tests {
         let mut lost = run(Status::Fail);
         lost.lost = Some("signal 11".to_owned());
         assert!(matches!(judge(&lost, &fails), Verdict::Fails(_)));
-        // Also where the test takes no notice.
+        // The same applies if the test itself passes.
         lost.status = Status::Pass;
         assert!(matches!(judge(&lost, &fails), Verdict::Fails(_)));
 

@@ -1,4 +1,4 @@
-//! Networks that stand for machines, and a mothership among them.
+//! Networks that stand for machines, with a mothership.
 #![allow(dead_code)]
 
 #[path = "../../../../crates/fabric/tests/support/networks.rs"]
@@ -15,7 +15,8 @@ use serde_json::Value;
 
 pub const RUN_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A mothership and its servers. Dropping this ends the processes, and removes networks and files.
+/// A mothership and its servers. Dropping this ends the processes, and removes the networks and
+/// files.
 pub struct Site {
     pub running: Vec<Running>,
     pub stage: Stage,
@@ -24,7 +25,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// None, with a message, where there can be no networks.
+    /// `None`, with a message, if networks cannot be made here.
     pub fn new() -> Option<Site> {
         if !networks::are_there() {
             return None;
@@ -54,7 +55,8 @@ impl Site {
         self.folder.join("token")
     }
 
-    /// `mgn` in a network, on the stage's X server. It does not outlive this thread.
+    /// A command that runs `mgn` in a network, on the stage's X server. It is killed when this
+    /// thread ends.
     pub fn mgn(&self, network: &Network, arguments: &[&str]) -> Command {
         let mgn = self.stage.mgn();
         let mut command = self.stage.direct("setpriv");
@@ -75,7 +77,7 @@ impl Site {
         self.running.push(Running::start(&mut command));
     }
 
-    /// Starts the mothership with a configuration.
+    /// Starts the mothership with this configuration.
     pub fn mothership(&mut self, network: &Network, config: &str) {
         let file = self.folder.join("wall.toml");
         fs::write(&file, config).unwrap();
@@ -87,7 +89,7 @@ impl Site {
         serde_json::from_str(&Outcome::of(&mut command, RUN_TIMEOUT).stdout).ok()
     }
 
-    /// The first status for which this holds.
+    /// Waits for the first status for which `holds` is true.
     pub fn until(&self, network: &Network, holds: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         loop {
@@ -100,7 +102,7 @@ impl Site {
         }
     }
 
-    /// A program on a wall is drawn as it is without us.
+    /// Checks that a program on a wall is drawn the same as without Manganese.
     pub fn verify(&self, network: &Network, wall: &[&str]) {
         let flags = [&["verify", "--frames", "5"], wall].concat();
         let arguments = [&flags[..], &["--", "glxgears"]].concat();
@@ -109,14 +111,14 @@ impl Site {
         assert!(outcome.stdout.contains("bit-identical"), "{wall:?}: {said}");
     }
 
-    /// A program that draws, and by which way and address each tile is reached if the mothership
-    /// has been asked.
+    /// Starts a program that draws. Returns it with the transport and the address of each tile, if
+    /// the mothership was asked.
     pub fn draw(&self, network: &Network, flags: [&str; 2]) -> (Running, Vec<(String, String)>) {
         let arguments = [&["run"], &flags[..], &["--", "glxgears"]].concat();
         let running = Running::start(&mut self.mgn(network, &arguments));
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let tiles = |status: &Value| list(&status["clients"][0]["tiles"]);
-        // A session of the run before may still be listed.
+        // A session of an earlier run may still be listed.
         let has_come = |status: &Value| flags[0] != "--wall" || !tiles(status).is_empty();
         let draws = |status: &Value| {
             let servers = list(&status["servers"]);

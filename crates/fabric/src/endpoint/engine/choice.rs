@@ -1,21 +1,22 @@
-//! The choice between one copy and two for the long messages of a link, measured while the link is
-//! in use.
+//! The choice between one copy and two copies for the long messages of a link. The choice is
+//! measured while the link is in use.
 //!
-//! A message can go through shared memory, which takes two copies, or be read from its sender's
-//! memory with a system call, which takes one. The faster way depends on the length, on the load,
-//! and on the machine, so each receiver measures it for each class of lengths. In a trial it
-//! receives some megabytes in the current way, then in the other way, then in the current way
-//! again. It changes over if the other way was clearly faster than both. If the other way turns out
-//! to be far slower, the trial ends after a few messages. Trials that change nothing become rarer.
-//! The receiver states the way that it wants with each acceptance
-//! ([`SHOW`](super::super::head::SHOW)).
+//! A message can go through shared memory, which takes two copies. Or the receiver can read it from
+//! its sender's memory with a system call, which takes one copy. The faster way depends on the
+//! length, on the load, and on the machine, so each receiver measures both ways for each class of
+//! lengths. In a trial, the receiver receives some megabytes in the current way, then in the other
+//! way, then in the current way again. It changes to the other way if that was clearly faster than
+//! the current way both times. If the other way turns out to be far slower, the trial ends after a
+//! few messages. Trials that change nothing become rarer. The receiver states the way that it wants
+//! with each acceptance ([`SHOW`](super::super::head::SHOW)).
 //!
 //! If long messages go in both directions, a change in one direction alone gains nothing, because
-//! one end would then do all the copying. So one end leads, and the other end adopts its choice.
+//! one end would then make all the copies. So one end leads, and the other end adopts the leader's
+//! choice.
 //!
 //! A process with many peers on its host shares the processors with them. The rate of one link then
-//! depends on what all the others do at that time, and their trials coincide. So messages below
-//! [`SHARING_SHORTEST`] then take two copies.
+//! depends on the work of all other processes at that time, and the trials of the processes
+//! coincide. So in such a process, messages below 1 MiB ([`SHARING_SHORTEST`]) take two copies.
 
 use std::time::Duration;
 
@@ -37,52 +38,55 @@ const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
 /// The shortest class of lengths that is measured by a process that shares processors: 1 MiB.
 const SHARING_SHORTEST: u32 = 20;
 
-/// The number of bytes in one part of a trial: at first about 200 us on a fast machine, then twice
-/// as many after each trial that changes nothing. A part has at least `PART_MESSAGES` messages.
+/// The number of bytes in one part of a trial. The first parts take about 200 us on a fast machine.
+/// The number doubles after each trial that changes nothing. A part has at least `PART_MESSAGES`
+/// messages.
 const PART_MIN: u64 = 2 << 20;
 const PART_MAX: u64 = 16 << 20;
 const PART_MESSAGES: u64 = 4;
 
 /// After a change, messages that were announced before still come the old way. Programs send in
-/// bursts, so these are about one burst. A part has at least the length of several bursts, because
-/// the rate differs between the beginning and the end of a burst.
+/// bursts, so these messages are about one burst. A part has at least the length of this number of
+/// bursts, because the rate differs between the beginning and the end of a burst.
 const PART_BURSTS: u64 = 4;
 
-/// The measurement of a part begins after this many bursts, or after 1/`SETTLING` of a part if that
-/// is longer. Until then, one of the ends may still be busy with messages that came the old way.
+/// The measurement of a part begins after `SETTLING_BURSTS` bursts, or after 1/`SETTLING` of a part
+/// if that is longer. Until then, one of the ends may still be busy with messages that came the old
+/// way.
 const SETTLING_BURSTS: u64 = 2;
 const SETTLING: u64 = 4;
 
-/// This fraction of the bytes may come the other way while a part is measured, because some
+/// Up to 1/`STRAY` of the bytes may come the other way while a part is measured, because some
 /// messages can only come in two copies.
 const STRAY: u64 = 8;
 
-/// If the measurement of a part has not begun after this number of bytes, and after this multiple
-/// of its length, the trial ends: the other end does not show its messages, or most of them cannot
-/// come this way.
+/// If the measurement of a part has not begun after `LATE_MAX` bytes and after `LATE_PARTS` times
+/// the length of a part, the trial ends: the other end does not give the addresses of its messages,
+/// or most messages cannot come this way.
 const LATE_MAX: u64 = 256 << 20;
 const LATE_PARTS: u64 = 8;
 
-/// The number of parts between two trials is at first one. It doubles each time a trial changes
-/// nothing, up to this many times. So trials cost little in the long run.
+/// At first, one part lies between two trials. The number doubles each time a trial changes
+/// nothing, at most this number of times. So trials cost little in the long run.
 const STAYS_MAX: u32 = 6;
 
-/// How much faster the other way must be. Smaller differences are noise.
+/// The factor by which the other way must be faster. Smaller differences are noise.
 const CLEARLY: f64 = 1.05;
 
-/// A trial ends early if the other way has less than this part of the first rate, measured from its
-/// first message on over at least this number of messages and bytes.
+/// A trial ends early if the other way has less than `FAR_SLOWER` of the first rate. The rate of
+/// the other way is measured from its first message on, over at least `FIRST_MESSAGES` messages and
+/// `FIRST_BYTES` bytes.
 const FAR_SLOWER: f64 = 0.6;
 const FIRST_MESSAGES: u64 = 2;
 const FIRST_BYTES: u64 = 1 << 20;
 
-/// The leader's choice is in force for this many messages.
+/// The leader's choice is in force for this number of messages.
 const FOLLOWED: u32 = 64;
 
 /// The measurements of the receiver of a link's messages.
 pub(super) struct Choice {
     classes: [Class; CLASSES],
-    /// The other end leads.
+    /// Set if the other end leads.
     follows: bool,
     shares_processors: bool,
 }
@@ -107,16 +111,17 @@ struct Class {
 struct Trial {
     /// The rates of the completed parts, in bytes per second.
     rates: Vec<f64>,
-    /// When the measurement of the current part began.
+    /// The time at which the measurement of the current part began.
     since: Option<Duration>,
-    /// The bytes since then that came the wanted way, and those that came the other way. Before
-    /// the measurement, both begin again at 0 as long as too many come the other way.
+    /// The bytes that came the wanted way (`wanted`) and the other way (`stray`) since that time.
+    /// Before the measurement, both counts begin again at 0 while too many bytes come the other
+    /// way.
     wanted: u64,
     stray: u64,
-    /// The bytes that came before that, while too many still came the other way.
+    /// The bytes that came before the measurement, while too many bytes still came the other way.
     late: u64,
-    /// In the part that tries the other way: since when messages come only in that way, and their
-    /// bytes.
+    /// In the part that tries the other way: the time since which messages come only in that way,
+    /// and the bytes of these messages.
     first: Option<(Duration, u64)>,
 }
 
@@ -125,7 +130,7 @@ fn class_of(len: usize) -> Option<usize> {
     (power >= SHORTEST).then(|| (power.min(LONGEST) - SHORTEST) as usize)
 }
 
-/// The class of a length as a bit. Lengths of no class have none.
+/// The class of a length as a bit, or 0 for a length that is in no class.
 pub(super) fn bit_of(len: usize) -> u32 {
     class_of(len).map_or(0, |class| 1 << class)
 }
@@ -168,7 +173,8 @@ impl Choice {
         class.map_or(Copies::Two, |class| self.classes[class].wanted())
     }
 
-    /// Adopts the leader's choice: it wants to receive our messages of this length in this way.
+    /// Adopts the leader's choice: the leader wants to receive our messages of this length in this
+    /// way.
     pub(super) fn led(&mut self, len: usize, wanted: Copies) {
         if !self.follows {
             return;
@@ -269,7 +275,7 @@ impl Trial {
         now: impl Fn() -> Duration,
     ) -> bool {
         let Some((since, count)) = &mut self.first else {
-            // These took an unknown time.
+            // The time that these bytes took is unknown.
             self.first = Some((now(), 0));
             return false;
         };
@@ -284,7 +290,8 @@ impl Trial {
 }
 
 impl Class {
-    /// The way that is wanted for the next messages: in the middle part of a trial, the other one.
+    /// The way that is wanted for the next messages. In the middle part of a trial, this is the
+    /// other way.
     fn wanted(&self) -> Copies {
         match &self.trial {
             Some(trial) if trial.rates.len() == 1 => self.used.other(),
@@ -339,7 +346,7 @@ mod tests {
         window: usize,
         sent: usize,
         received: usize,
-        /// One in `unshown` messages can only be sent in two copies.
+        /// One of `unshown` messages can only be sent in two copies.
         unshown: usize,
         /// The program pauses after each burst: of this number of messages, for these nanoseconds.
         pause: Option<(usize, u64)>,
@@ -359,7 +366,7 @@ mod tests {
             }
         }
 
-        /// Sends messages. Returns the share of those that came in one copy.
+        /// Sends messages. Returns the share of the messages that came in one copy.
         fn run(&mut self, len: usize, count: usize, [one, two]: [u64; 2]) -> f64 {
             let mut ones = 0;
             for _ in 0..count {
@@ -403,7 +410,7 @@ mod tests {
     fn the_quicker_way_is_found_whatever_is_in_flight() {
         for window in [1, 16, 64, 512] {
             for len in [16 * KIB, 100 * KIB, 256 * KIB, 1 << 20, 60 << 20] {
-                // Hundreds of megabytes in flight are given up, see `LATE_MAX`.
+                // With hundreds of megabytes in flight, the trial ends early; see `LATE_MAX`.
                 if window > 64 && len >= 1 << 20 {
                     continue;
                 }
@@ -415,7 +422,7 @@ mod tests {
                 if class_of(len / 2) != class_of(len) {
                     assert_eq!(model.choice.wanted(len / 2), Copies::Two);
                 }
-                // The program now does something else, and two copies are faster.
+                // The program's work changes, and two copies are now faster.
                 let one = model.settle(len, [2000, 1000]);
                 assert!(one < 0.15, "{len} {window} {one}");
             }
@@ -430,7 +437,7 @@ mod tests {
         }
     }
 
-    /// Also in a program that sends little.
+    /// Few messages use a way that is far slower, even in a program that sends little.
     #[test]
     fn a_way_that_is_far_slower_is_hardly_used() {
         for len in [16 * KIB, 64 * KIB, 256 * KIB, 1 << 20] {

@@ -1,5 +1,5 @@
-//! Copies long messages from their sender's memory or from shared memory, a slice at a time, so
-//! that other messages make progress meanwhile.
+//! Copies long messages from their sender's memory or from shared memory. They are copied in
+//! slices, so that other messages make progress between two slices.
 
 use std::ptr::NonNull;
 
@@ -18,8 +18,8 @@ use crate::Error;
 /// The number of bytes in a slice.
 pub(super) const SLICE: usize = 1 << 20;
 
-/// The number of bytes that are fetched within a call that begins to receive. Copying them takes
-/// 10 us, about as long as waking a thread.
+/// The maximum number of bytes that are fetched within a call that begins to receive. To copy them
+/// takes 10 us, about as long as to wake a thread.
 const FETCHED_AT_ONCE: usize = 128 << 10;
 
 /// A message that is being copied to its destination.
@@ -84,7 +84,7 @@ impl<C: Carrier> Engine<C> {
         self.link(link).map_or(0, |link| link.fetched)
     }
 
-    /// Copies a slice of a message. Returns false if there was none to copy.
+    /// Copies a slice of a message. Returns false if there was no message to copy.
     #[inline]
     pub(crate) fn fetch_some(&mut self) -> bool {
         let (from, id, is_answer) = match self.fetching.pop_front() {
@@ -140,7 +140,7 @@ impl<C: Carrier> Engine<C> {
             Target::Put(_, memory) => memory.as_ref(),
             Target::Held(_) | Target::Handler { .. } => return Ok(()),
         };
-        // Where the memory is shorter than the message, the rest is not read.
+        // If the memory is shorter than the message, the rest of the message is not read.
         let room = memory.map_or(0, Memory::len).min(whole);
         let len = room.saturating_sub(inbound.got).min(SLICE);
         let carrier = &mut link.carrier;
@@ -216,8 +216,8 @@ impl<C: Carrier> Link<C> {
         }
     }
 
-    /// Notes from the peer's acceptance whether to give it the addresses of messages of this length
-    /// from now on.
+    /// Records a wish in the peer's acceptance: whether to give the peer the addresses of messages
+    /// of this length from now on.
     pub(super) fn show(&mut self, len: usize, is_wanted: bool) {
         self.shown.set(len, is_wanted);
         if let Some(choice) = &mut self.choice {
@@ -227,11 +227,12 @@ impl<C: Carrier> Link<C> {
     }
 }
 
-/// The messages of which the peer gets the addresses, so that it can fetch them.
+/// The messages whose addresses the peer gets, so that it can fetch them.
 pub(super) struct Shown {
-    /// The length of the shortest one. [`AUTO`]: the peer says so for each class. [`NEVER`]: none.
+    /// The length of the shortest such message. With [`AUTO`], the peer chooses for each class of
+    /// lengths. With [`NEVER`], there are no such messages.
     from: usize,
-    /// A bit for each class of lengths for which the peer has said so.
+    /// A bit for each class of lengths for which the peer wants addresses.
     classes: u32,
 }
 
@@ -257,8 +258,8 @@ impl Shown {
         }
     }
 
-    /// The peer cannot fetch a message that it was shown. If it does not say for each class what it
-    /// wants, it gets no more addresses.
+    /// The peer cannot fetch a message whose address it got. Unless the peer chooses for each class
+    /// of lengths, it gets no more addresses.
     pub(super) fn failed(&mut self) {
         if self.from != AUTO {
             self.from = NEVER;

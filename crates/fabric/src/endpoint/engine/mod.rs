@@ -5,7 +5,7 @@
 //! (rendezvous): the sender sends an envelope and as many bytes as it may send early, and the rest
 //! after the receiver has accepted. So the buffered bytes and envelopes of unexpected messages are
 //! bounded per link. Parts of accepted messages always get buffer space, because the receiver frees
-//! it at once: they wait only for the receiver's processor.
+//! it at once. So these parts wait only for the receiver's processor.
 
 mod choice;
 mod fetching;
@@ -37,11 +37,12 @@ pub use sending::SendOptions;
 /// reads no answers would fill our memory.
 const ANSWERS_MAX: usize = 1 << 18;
 
-/// The maximum number of frames read from a link whose peer is gone. A link cannot hold as many.
+/// The maximum number of frames read from a link whose peer is gone. A link cannot hold so many
+/// frames.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// The number of frames read from one link before the next link has its turn;
-/// `FRAMES_PER_CROWDED_TURN` applies while many links wait.
+/// The number of frames read from one link before the next link has its turn. While many links
+/// wait, the number is `FRAMES_PER_CROWDED_TURN`.
 const FRAMES_PER_TURN: usize = 32;
 const FRAMES_PER_CROWDED_TURN: usize = 4;
 
@@ -54,12 +55,12 @@ pub(crate) struct Engine<C> {
     /// Long messages that are being copied from their sender's memory or from shared memory.
     fetching: VecDeque<Fetch>,
     exposed: HashMap<Key, Exposed>,
-    /// Links to whose peers we have returned credit, perhaps without telling them yet.
+    /// Links on which we have returned credit. The peers may not have been told yet.
     untold: Vec<LinkId>,
     turn: usize,
-    /// How often the endpoint has lost its last peer.
+    /// The number of times that the endpoint has lost its last peer.
     pub(crate) partings: u64,
-    /// Peers have connected to us, so more may follow.
+    /// Set if peers have connected to us. More peers may then follow.
     pub(crate) is_open: bool,
     /// The number of peers that are expected and have not connected yet.
     awaited: usize,
@@ -70,14 +71,14 @@ pub(crate) struct Engine<C> {
 struct Slot<C> {
     generation: u32,
     link: Option<Link<C>>,
-    /// Why the last link here ended.
+    /// The reason why the last link in this slot ended.
     end: Option<Error>,
 }
 
 pub(crate) struct Link<C> {
     pub(crate) carrier: C,
     id: LinkId,
-    /// Messages to be announced, in order.
+    /// The messages that have to be sent or offered, in order.
     outbox: VecDeque<u32>,
     /// Offered messages that may be sent further.
     pushing: VecDeque<u32>,
@@ -92,17 +93,17 @@ pub(crate) struct Link<C> {
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
-    /// Buffer space that is taken by parts of offers that the receiver has not accepted.
+    /// Buffer space for parts that we have sent of offers that the receiver has not accepted.
     early: usize,
     /// Received bytes of offers that we have not accepted.
     held: usize,
     /// The number of this link's messages that wait here for a receive or a handler.
     queued: u32,
-    /// The link is in the engine's list of links whose peers have to be told about credit.
+    /// Set if the link is in the engine's list of links whose peers have to be told about credit.
     is_listed: bool,
-    /// The messages of which the peer gets the addresses.
+    /// The messages whose addresses the peer gets.
     shown: Shown,
-    /// The choice between one copy and two for long messages, if the link measures it.
+    /// The choice between one copy and two copies for long messages, if the link measures both.
     choice: Option<Box<Choice>>,
     /// The number of messages that were read from the peer's memory.
     fetched: u64,
@@ -205,7 +206,7 @@ impl<C: Carrier> Engine<C> {
         self.link(id).map(|link| &mut link.carrier)
     }
 
-    /// Whether there is no peer, and none is expected.
+    /// Whether there is no peer, and no peer is expected.
     pub(crate) fn is_alone(&self) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
         self.awaited == 0 && links.all(|link| link.carrier.far() != FarEnd::Peer)
@@ -221,7 +222,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The endpoint has lost its last peer.
+    /// Handles the loss of the endpoint's last peer.
     fn be_left(&mut self) {
         self.partings += 1;
         // Messages that the program has sent to itself are still delivered.
@@ -262,8 +263,8 @@ impl<C: Carrier> Engine<C> {
         links.any(|link| self.is_sending(link.id))
     }
 
-    /// Cancels an operation that has not been matched. Returns false if it is too late or the peer
-    /// has to decide; the operation then ends in the usual way, perhaps as cancelled.
+    /// Cancels an operation that has not been matched. Returns false if it is too late, or if the
+    /// peer has to decide. The operation then ends in the usual way, perhaps as cancelled.
     pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
         match self.ops.running(request)? {
             Some(State::Receive(_)) => {
@@ -316,7 +317,7 @@ impl<C: Carrier> Engine<C> {
             let is_short = body.len() <= SHORT && head.kind != Kind::Offer;
             self.handle(index, head, body)?;
             // Send our own answers and parts between the peer's frames, so that they do not wait
-            // for many of these.
+            // for many frames of the peer.
             if !is_short && self.is_sending(id) {
                 self.send_on(index)?;
             }
@@ -336,7 +337,8 @@ impl<C: Carrier> Engine<C> {
         Ok(happened)
     }
 
-    /// Tells all peers about the credit that we have returned to them. Cheap if there is none.
+    /// Tells all peers about the credit that we have returned to them. This is cheap if there is no
+    /// such credit.
     #[inline]
     pub(crate) fn return_credits(&mut self) {
         for id in self.untold.drain(..) {
@@ -378,8 +380,8 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// Ends a link that has failed: every operation that waits for it ends with the error. Messages
-    /// that the peer sent before are still received, because an error in sending may be noticed
-    /// before they are read.
+    /// that the peer sent before are still received, because a send may fail before these messages
+    /// are read.
     pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
         if !matches!(error, Error::PeerMisbehaved(_)) {
             for _ in 0..LAST_FRAMES {
@@ -393,7 +395,7 @@ impl<C: Carrier> Engine<C> {
         self.cut(id, error);
     }
 
-    /// Ends a link like `fail`, but discards frames that have arrived and were not read.
+    /// Does the same as `fail`, but discards frames that have arrived and were not read.
     pub(crate) fn cut(&mut self, id: LinkId, error: Error) {
         if self.link(id).is_none() {
             return;

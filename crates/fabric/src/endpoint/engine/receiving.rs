@@ -17,7 +17,8 @@ use super::fetching::{Fetch, SLICE};
 use super::{alone, link_among, Engine, Link};
 use crate::Error;
 
-/// The number of envelopes of messages that have left the queue about which a peer is told at once.
+/// After this number of messages has left the queue, the peer is told at once that their envelopes
+/// are free.
 const CREDIT_BATCH: u32 = 16;
 
 /// An offered message on its way in.
@@ -27,18 +28,18 @@ pub(super) struct Inbound {
     pub(super) got: usize,
     pub(super) target: Target,
     is_sync: bool,
-    /// It answers our request of the same number.
+    /// Set if the message answers our request with the same number.
     pub(super) is_answer: bool,
     /// The code of the refusal, or 0 if the request was not refused.
     code: u16,
-    /// Its address in the sender's memory, or 0.
+    /// The message's address in the sender's memory, or 0.
     pub(super) address: u64,
-    /// It is being read from there, so that no parts of it come.
+    /// Set if the message is being read from this address. Then no parts of it come.
     pub(super) is_being_fetched: bool,
 }
 
 pub(super) enum Target {
-    /// Not matched yet. Holds the parts that came early.
+    /// The message is not matched yet. Holds the parts that came early.
     Held(Vec<Body>),
     Receive(u32),
     Handler {
@@ -76,7 +77,8 @@ impl Inbound {
         }
     }
 
-    /// Whether this message has this number. Answers to our requests have our numbers.
+    /// Whether this message has this number. Answers to our requests have the numbers of our
+    /// requests.
     pub(super) fn is(&self, id: u32, is_answer: bool) -> bool {
         self.id == id && self.is_answer == is_answer
     }
@@ -109,9 +111,9 @@ pub(crate) enum Bytes {
 pub(crate) enum Caught {
     /// No message has arrived.
     Nothing,
-    /// The message that was wanted.
+    /// The wanted message, or the error of its receive.
     It(Result<Status, Error>),
-    /// Something else has arrived, and has to be received in the ordinary way.
+    /// Another message has arrived, and has to be received in the ordinary way.
     Other,
 }
 
@@ -179,7 +181,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The reason why no message can ever match this receive, or `None`.
+    /// The reason why no message can ever match this receive. `None` if a message may still match.
     #[inline]
     pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
         let full = Link::<C>::is_full;
@@ -451,7 +453,7 @@ impl<C: Carrier> Engine<C> {
         }
         inbound.got += len;
         let (whole, is_last) = (inbound.len, inbound.got == inbound.len);
-        // What handlers get is never fetched.
+        // Messages for handlers are never fetched.
         if !head.has(ANSWER) && !matches!(inbound.target, Target::Handler { .. }) {
             link.came(whole, Copies::Two, (len, is_last));
         }
@@ -505,7 +507,7 @@ impl<C: Carrier> Engine<C> {
                 "it withdraws a message that it did not offer",
             ));
         };
-        // A message that has been matched is accepted already, and stays so.
+        // A message that has been matched is accepted already. The withdrawal does not change that.
         if matches!(link.inbound[at].target, Target::Held(_)) {
             let id = link.id;
             link.held -= link.inbound.swap_remove(at).got;
@@ -622,9 +624,9 @@ impl<C: Carrier> Link<C> {
     }
 
     /// One of this link's messages has left the queue, so its envelope is free. The program often
-    /// takes many messages in a row, and to wake the peer takes as long as many of these. So the
-    /// peer is told at once only about each [`CREDIT_BATCH`] of envelopes, and when the queue has
-    /// none of its messages left.
+    /// takes many messages in a row, and to wake the peer takes as long as to take many messages.
+    /// So the peer is told at once only after each [`CREDIT_BATCH`] envelopes (or a quarter of the
+    /// envelopes, if that is less), and when the queue has none of the peer's messages left.
     fn leaves_queue(&mut self, eager_bytes: usize, untold: &mut Vec<LinkId>) {
         self.queued -= 1;
         self.carrier.matched(eager_bytes);
@@ -637,7 +639,7 @@ impl<C: Carrier> Link<C> {
         }
     }
 
-    /// Adds the link to the list of those whose peers have to be told about credit.
+    /// Adds the link to the list of the links whose peers have to be told about credit.
     #[inline]
     fn owes_credit(&mut self, untold: &mut Vec<LinkId>) {
         if !std::mem::replace(&mut self.is_listed, true) {

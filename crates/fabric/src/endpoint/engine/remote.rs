@@ -1,7 +1,7 @@
-//! One-sided access: writing to and reading from memory that a peer has offered, without its
-//! program taking part.
+//! One-sided access: writing to and reading from memory that a peer has offered. The peer's program
+//! takes no part.
 //!
-//! Requests and their answers need no envelopes, like parts: the other side handles them at once,
+//! Requests and their answers, like parts, need no envelopes: the other side handles them at once,
 //! and each end has at most [`ASKED`] requests in progress.
 
 use super::super::carrier::{Body, Carrier, Sent};
@@ -22,7 +22,7 @@ const ASKED: u32 = 256;
 const NOT_OFFERED: u16 = 1;
 const OUT_OF_RANGE: u16 = 2;
 
-/// A message about requests that waits to be sent. The order is kept.
+/// A frame about a request that waits to be sent. These frames keep their order.
 pub(super) enum RmaFrame {
     /// The number of our request to send.
     Ask(u32),
@@ -68,7 +68,7 @@ impl<C: Carrier> Engine<C> {
         link.ok_or(Error::NotOffered)
     }
 
-    /// Begins to write the memory's bytes to offered memory of the peer's.
+    /// Begins to write the bytes of `memory` to memory that the peer offers.
     pub(crate) fn put(
         &mut self,
         to: LinkId,
@@ -96,7 +96,7 @@ impl<C: Carrier> Engine<C> {
         Ok(request)
     }
 
-    /// Begins to read as many bytes of offered memory of the peer's as the memory holds.
+    /// Begins to read from memory that the peer offers, as many bytes as `memory` holds.
     pub(crate) fn get(
         &mut self,
         to: LinkId,
@@ -170,7 +170,7 @@ impl<C: Carrier> Engine<C> {
             Some(RmaFrame::Ask(number)) => *number,
         };
         if link.asked >= ASKED {
-            // Answers, which the peer waits for, overtake our requests.
+            // Answers overtake our requests, because the peer waits for the answers.
             let Some(at) = link
                 .remote
                 .iter()
@@ -220,7 +220,7 @@ impl<C: Carrier> Engine<C> {
         Ok(true)
     }
 
-    /// Handles a message about a request: a request of the peer's, or the peer's answer to ours.
+    /// Handles a frame about a request: a request of the peer, or the peer's answer to our request.
     pub(super) fn remote(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         match (head.has(PUT), head.has(GET), head.has(ANSWER)) {
             (true, false, false) => self.asked_to_put(index, head, body),
@@ -363,8 +363,8 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// Handles the peer's report on memory whose address it got: it has read the memory, or it
-    /// could not and we have to send the bytes.
+    /// Handles the peer's report on memory whose address it got. Either the peer has read the
+    /// memory, or it could not read it, and we have to send the bytes.
     fn go_ahead(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let is_it = |outgoing: &Option<Outgoing>| {
@@ -393,7 +393,7 @@ impl<C: Carrier> Engine<C> {
 }
 
 impl<C: Carrier> Link<C> {
-    /// Counts a request of the peer's. No other request of the same number may be in progress.
+    /// Counts a request of the peer. No other request with the same number may be in progress.
     fn begins_serving(&mut self, id: u32) -> Result<(), Error> {
         let mut inbound = self.inbound.iter();
         let is_double = inbound.any(|inbound| !inbound.is_answer && inbound.id == id)

@@ -12,13 +12,13 @@ use super::{Engine, Link};
 use crate::shm::Extent;
 use crate::Error;
 
-/// How a message is to be sent.
+/// The options of a send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// The send ends when the receiver has matched the message, not when its memory may be used
-    /// again.
+    /// The send ends when the receiver has matched the message. Without this option, the send ends
+    /// when its memory may be used again.
     pub sync: bool,
-    /// The message may overtake others on the same link.
+    /// The message may overtake other messages on the same link.
     pub unordered: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct RemoteRange {
     pub(super) offset: u64,
 }
 
-/// A message on its way out.
+/// A message that is being sent.
 pub(super) struct Outgoing {
     pub(super) head: Head,
     pub(super) memory: Memory,
@@ -37,7 +37,7 @@ pub(super) struct Outgoing {
     pub(super) op: Option<u32>,
     pub(super) sent: usize,
     pub(super) phase: Phase,
-    /// The peer was told the message's address.
+    /// Set if the peer was told the message's address.
     pub(super) is_shown: bool,
     /// The offered memory of a request or its answer.
     pub(super) place: Option<RemoteRange>,
@@ -137,7 +137,7 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// Reserves memory that is shared with the link's peer, for a message of `len` bytes. Returns
-    /// `None` if the link has none.
+    /// `None` if the link has no such memory.
     pub(crate) fn reserve(&mut self, to: LinkId, len: usize) -> Result<Option<Extent>, Error> {
         match self.link(to) {
             Some(link) => Ok(link.carrier.reserve(len)),
@@ -309,8 +309,8 @@ impl<C: Carrier> Engine<C> {
                 Pushed::Some => {}
             }
             happened = true;
-            // Sending a part takes long. Messages may have arrived meanwhile whose answers the peer
-            // waits for.
+            // To send a part takes long. Messages may have arrived in this time, and the peer may
+            // wait for the answers.
             let link = self.links[index].link.as_ref();
             if link.is_some_and(|link| link.carrier.has_news()) {
                 break;
@@ -327,7 +327,7 @@ impl<C: Carrier> Engine<C> {
             .as_mut()
             .expect("it is in the outbox");
         let len = outgoing.memory.len();
-        // What is for a handler has no place where it could be fetched to.
+        // A message for a handler has no destination to which it could be fetched.
         let may_show = !outgoing.head.has(ACTIVE) && link.shown.has(len);
         let mut head = Head {
             id: number,

@@ -50,7 +50,8 @@ fn liar(endpoint: &Endpoint) -> (LinkId, Liar) {
     liar_that_is_read(endpoint, NEVER)
 }
 
-/// The same, whose messages of at least this length are read from its memory, which is ours.
+/// A link and its far end, as from `liar`. Messages of at least this length are read from the far
+/// end's memory, which is in this process.
 fn liar_that_is_read(endpoint: &Endpoint, single_copy_unix: usize) -> (LinkId, Liar) {
     let (near, data) = UnixStream::pair().unwrap();
     let (near_control, control) = UnixStream::pair().unwrap();
@@ -122,7 +123,7 @@ fn is_well(endpoint: &Endpoint) -> bool {
     helper.as_ref().is_some_and(|helper| !helper.is_finished())
 }
 
-/// Whether a link ended through its peer's fault, or because the peer is gone.
+/// Whether the error means that the peer broke the protocol, or that the peer is gone.
 fn is_fair(error: &Error) -> bool {
     matches!(
         error,
@@ -230,7 +231,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
             "on the data socket",
         ),
         (none(), head(Kind::Eager, 0, 0, 0), "was not sent"),
-        // Two messages of the same number.
+        // Two messages with the same number.
         (
             [offer(0, 5, 9, 10), offer(ANSWER, 5, 9, 10)].concat(),
             none(),
@@ -243,7 +244,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
         let (good, mut honest) = self::liar(&endpoint);
         let mut bytes = vec![0; 1 << 20];
         let start = bytes.as_mut_ptr();
-        // SAFETY: all end below, before the memory does.
+        // SAFETY: all requests end below, before the memory is freed.
         let pending = unsafe {
             [
                 endpoint.irecv(Wanted::new(link, 1), &[(start, 1000)]),
@@ -269,7 +270,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
         };
         assert!(why.contains(hint), "{why}, and not {hint}");
         for request in &pending[..2] {
-            // The first one may have completed before the wrong bytes arrived.
+            // The first request may have completed before the wrong bytes arrived.
             let end = endpoint.wait(*request, SOON).map(Option::unwrap);
             assert!(
                 matches!(
@@ -303,7 +304,7 @@ unsafe fn begin_remote(
     len: usize,
 ) -> Vec<Request> {
     let key = Key([9; 16]);
-    // SAFETY: as promised to this function.
+    // SAFETY: the caller has promised this.
     let both = unsafe {
         [
             endpoint.iget(link, &key, 0, &[(start, len)]),
@@ -420,7 +421,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
     for (data, control, hint) in lies {
         let (link, mut liar) = liar(&endpoint);
         let mut bytes = vec![0; 1000];
-        // SAFETY: all end below, before the memory does.
+        // SAFETY: all requests end below, before the memory is freed.
         let mut pending = unsafe { begin_remote(&endpoint, link, bytes.as_mut_ptr(), 1000) };
         // SAFETY: as above.
         pending.push(unsafe { endpoint.irecv(Wanted::new(link, 2), &[(bytes.as_mut_ptr(), 9)]) });
@@ -432,7 +433,7 @@ fn each_lie_about_offered_memory_ends_the_link() {
         };
         assert!(why.contains(hint), "{why}, and not {hint}");
         for request in pending {
-            // One may have ended before the wrong bytes arrived.
+            // One request may have ended before the wrong bytes arrived.
             let end = endpoint.wait(request, SOON).map(Option::unwrap);
             assert!(
                 matches!(end, Ok(_) | Err(Error::PeerMisbehaved(_))),
@@ -440,8 +441,8 @@ fn each_lie_about_offered_memory_ends_the_link() {
             );
         }
     }
-    // Nothing but the requested bytes was written, no access is in progress any more, and the
-    // memory still serves other links.
+    // Only the requested bytes were written, no access is in progress any more, and the memory
+    // still serves other links.
     let (_link, mut honest) = liar(&endpoint);
     honest.data.write_all(&get(3)).unwrap();
     let mut answer = vec![0; 1024];
@@ -452,7 +453,8 @@ fn each_lie_about_offered_memory_ends_the_link() {
 }
 
 /// Runs the calling test again in a separate process, in which no other test allocates memory.
-/// Returns true in the process that has started it, which has nothing left to do.
+/// Returns true in the process that has started the separate process. The caller then has nothing
+/// left to do.
 fn ran_alone(test: &str) -> bool {
     const ALONE: &str = "MGN_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
@@ -525,7 +527,7 @@ fn a_peer_that_asks_and_takes_no_answers_is_cut_off() {
     endpoint.set_handler(1, |_| {});
     let (link, mut liar) = liar(&endpoint);
     let before = resident();
-    // It estimates its credit, and reads no answers.
+    // This peer only estimates its credit, and reads no answers.
     let many = frame(Kind::Eager, SYNC | ACTIVE, 3, 1, b"").repeat(50);
     let start = Instant::now();
     while liar.data.write_all(&many).is_ok() && start.elapsed() < Duration::from_secs(60) {}
@@ -549,7 +551,8 @@ fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
     ];
     let mut bytes = Vec::new();
     for _ in 0..random.below(30) {
-        // Mostly kinds that are permitted here, so that the link survives several frames.
+        // Use mostly kinds that are permitted on this socket, so that the link survives several
+        // frames.
         let kind = match (frames, random.below(8)) {
             (true, 0..=5) => kinds[[0, 1, 2, 8][random.below(4)]],
             (false, 0..=6) => kinds[[3, 4, 7][random.below(3)]],
@@ -599,7 +602,7 @@ fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
 /// Begins operations of every kind.
 ///
 /// # Safety
-/// The memory has 100 000 bytes, and lives until all of them have ended.
+/// The memory has 100 000 bytes, and lives until all operations have ended.
 unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<Request> {
     let mut all = Vec::new();
     let any = |from| Wanted {
@@ -608,7 +611,7 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
     };
     for len in [0, 20, 200, 600, 100_000] {
         let pieces: [Piece; 2] = [(memory, len / 2), (memory, len - len / 2)];
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         unsafe {
             all.push(endpoint.irecv(any(link), &[(memory, len)]));
             all.push(endpoint.irecv(Wanted::new(link, 500), &pieces));
@@ -625,7 +628,7 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
         }
     }
     for len in [0, 20, 600, 100_000] {
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller has promised this.
         all.extend(unsafe { begin_remote(endpoint, link, memory, len) });
     }
     for len in [20, 600, 100_000] {
@@ -672,7 +675,7 @@ fn noise_ends_nothing_but_its_link() {
         rounds += 1;
         let mut random = Random::new(rounds);
         let (link, mut liar) = liar(&endpoint);
-        // SAFETY: all end below.
+        // SAFETY: all requests end below.
         let pending = unsafe { begin_all(&endpoint, link, memory.as_mut_ptr()) };
         for _ in 0..random.below(6) {
             let _ = liar.data.write_all(&noise(&mut random, true, key));
@@ -687,7 +690,7 @@ fn noise_ends_nothing_but_its_link() {
             match endpoint.wait(request, SOON) {
                 Ok(Some(_)) => received += 1,
                 Ok(None) => panic!("it hangs, round {rounds}"),
-                // Its result was fetched above.
+                // The result was fetched above.
                 Err(Error::Misuse(_)) => {}
                 Err(error) => {
                     caught += usize::from(matches!(error, Error::PeerMisbehaved(_)));
@@ -817,7 +820,7 @@ fn each_lie_about_a_place_ends_the_link() {
         let limits = Limits::usual(&Transport::Shm);
         let link = ShmLink::new(near, &sizes, &limits, None, server);
         let link = endpoint.shared.add(AnyLink::Shm(Box::new(link))).unwrap();
-        // A message may have all of the arena, any number of times.
+        // A message may take the whole arena, any number of times.
         let head = Head::new(Kind::Eager, 0, 1).encode();
         let whole = place(16, 0, 30 * chunk);
         out.put_frame(0, whole, head, [0; 3], false);

@@ -1,4 +1,4 @@
-//! Peers that lie where one process reads the memory of the other one.
+//! Tests of peers that break the protocol when one process reads the memory of the other process.
 
 use super::super::head::{HEAD, OFFER, SHOW};
 use super::*;
@@ -21,8 +21,8 @@ fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
     let (link, mut far) = liar(&endpoint);
     let sent = isend(link).unwrap().unwrap();
     assert_eq!(address(&mut far), 0);
-    // It accepts the message, and asks for the addresses of later ones, although its terms never
-    // permitted it to read our memory.
+    // The peer accepts the message, and asks for the addresses of later messages, although its
+    // terms do not let it read our memory.
     far.control
         .write_all(&head(Kind::Accept, SHOW, 0, 0))
         .unwrap();
@@ -57,9 +57,9 @@ fn what_is_being_read_does_not_come_in_parts() {
     let (link, mut far) = liar_that_is_read(&endpoint, 4096);
     let bytes = vec![7u8; 5000];
     let mut into = vec![0u8; 5000];
-    // SAFETY: it is waited for.
+    // SAFETY: the test waits for the request.
     let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(into.as_mut_ptr(), 5000)]) };
-    // The part would end the message, and another one would get its number before it was read.
+    // The part would end the message, and another message would get its number before it was read.
     let lie = [
         offer_at(0, 5, 1, 5000, bytes.as_ptr() as u64),
         frame(Kind::Part, 0, 5, 0, &bytes),
@@ -82,7 +82,7 @@ fn no_more_is_read_than_there_is_memory_for() {
         .write_all(&offer_at(0, 5, 1, len, bytes.as_ptr() as u64))
         .unwrap();
     let mut into = vec![0u8; 4000];
-    // SAFETY: it is waited for.
+    // SAFETY: the test waits for the request.
     let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(into.as_mut_ptr(), 4000)]) };
     match endpoint.wait(receive, SOON).unwrap_err() {
         Error::Truncated { len, room } => assert_eq!((len, room), (isize::MAX as usize, 4000)),
@@ -95,7 +95,7 @@ fn no_more_is_read_than_there_is_memory_for() {
 fn who_may_not_read_our_memory_is_not_told_where_it_is() {
     let endpoint = Endpoint::new().unwrap();
     let mut memory = vec![7u8; 1000];
-    // SAFETY: it is dropped before the memory, which nobody looks at before.
+    // SAFETY: the offer is dropped before the memory. Until then, no thread accesses the memory.
     let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), 1000)) };
     for (from, kind) in [(NEVER, Kind::Part), (4096, Kind::Remote)] {
         let (_, mut far) = liar_that_is_read(&endpoint, from);

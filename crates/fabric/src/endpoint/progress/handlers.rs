@@ -10,7 +10,7 @@ use super::super::lock::Guard;
 use super::{Shared, State};
 
 impl Shared {
-    /// Leaves, after it has called the handlers of the messages for them that have been received.
+    /// Calls the handlers for which messages have been received, and then leaves.
     #[inline]
     pub(super) fn leave_and_handle<'s>(&'s self, mut state: Guard<'s, State>) {
         if state.has_active() {
@@ -50,7 +50,7 @@ impl Shared {
             match handler {
                 Some(handler) => {
                     let mut call = handler.lock().unwrap_or_else(PoisonError::into_inner);
-                    // A panic must not end this thread, which need not be the one that set the
+                    // A panic must not end this thread, because another thread may have set the
                     // handler.
                     if catch_unwind(AssertUnwindSafe(|| call(message))).is_err() {
                         tracing::error!("handler {number} has panicked");

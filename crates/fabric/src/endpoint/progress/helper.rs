@@ -1,12 +1,12 @@
 //! The helper: a thread that makes progress while the program is outside the library.
 //!
-//! The helper has two modes. When it is *armed*, it sleeps at the sockets, and every link has been
-//! asked to ring. A thread of the program arms the links when it leaves with operations in
-//! progress. Wake-ups are wasted if the program is inside the library all the time or calls at
-//! short intervals. The helper then goes *watching*: it checks at intervals whether the program
-//! still calls, and arms the links itself when the program has stopped. If there are more processes
-//! than processors, the program may have to wait for a processor. So after a recent call the helper
-//! waits a little longer before it arms the links.
+//! The helper has two modes. When it is *armed*, it sleeps at the sockets, and every link's peer
+//! has been asked to ring. A thread of the program arms the links when it leaves with operations in
+//! progress. If the program is inside the library all the time, or calls at short intervals, the
+//! helper's wake-ups are wasted. The helper then starts *watching*: it checks at intervals whether
+//! the program still calls, and arms the links itself when the program has stopped. If there are
+//! more processes than processors, the program may have to wait for a processor. So after a recent
+//! call, the helper waits longer before it arms the links.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -18,17 +18,19 @@ use rustix::event::{PollFd, PollFlags};
 use super::{Shared, State, SLEEP_MAX};
 use crate::wait::poll;
 
-/// The interval between two checks while the helper watches: the first one, and the longest one.
+/// The interval between two checks while the helper watches: the first interval, and the longest
+/// interval.
 const WATCH_INTERVAL: Duration = Duration::from_micros(50);
 const WATCH_INTERVAL_MAX: Duration = Duration::from_micros(400);
 
-/// The factor of the intervals for as many peers as processors, and the longest interval there. A
-/// program that has to wait for a processor has not stopped calling. A helper that believes so
-/// arms the links, and then every message wakes it, and the wake-ups take the processors.
+/// With at least as many peers as processors, the intervals are longer by this factor, or by a
+/// multiple of it, up to the maximum. A program that waits for a processor has not stopped calling.
+/// If the helper assumed that and armed the links, every message would wake the helper, and the
+/// wake-ups would take up the processors.
 const CROWDED_FACTOR: u32 = 8;
 const CROWDED_INTERVAL_MAX: Duration = Duration::from_millis(10);
 
-/// Iterations of each check whether the program calls: a microsecond or two.
+/// The number of iterations of each check whether the program calls. They take 1 to 2 us.
 const CALL_CHECK_POLLS: u32 = 64;
 
 impl Shared {
@@ -36,8 +38,8 @@ impl Shared {
         let _ = rustix::io::write(&self.kick, &1u64.to_ne_bytes());
     }
 
-    /// Sets whether the sockets wake the helper. They do not while it watches, or while a thread of
-    /// the program sleeps at them.
+    /// Sets whether the sockets wake the helper. They do not wake it while it watches, or while a
+    /// thread of the program sleeps at the sockets.
     pub(super) fn set_helper(&self, state: &mut State) {
         let on = !self.is_watching.load(Ordering::Relaxed) && !state.is_asleep;
         if on != state.is_helper_on {
@@ -56,9 +58,9 @@ impl Shared {
         self.state.be_guest();
         let (mut first, mut longest) = (WATCH_INTERVAL, WATCH_INTERVAL_MAX);
         let (mut is_watching, mut interval) = (false, first);
-        // If the program may have stopped calling: its number of calls at that time.
+        // The program's number of polls when it seemed to have stopped calling.
         let mut doubt = None;
-        // The program's number of calls when the helper was last woken.
+        // The program's number of polls when the helper was last woken.
         let mut last = 0;
         let mut is_fetching = false;
         loop {
@@ -73,8 +75,8 @@ impl Shared {
             let calls = self.looks.load(Ordering::Relaxed);
             let was_doubted = doubt.take();
             let is_back = was_doubted.is_some_and(|before| before != calls);
-            // A thread inside the library does all the work itself, and must not wait for the
-            // helper.
+            // A thread inside the library does all the work itself, and must not have to wait for
+            // the helper.
             let state = match (is_watching, woken) {
                 (true, false) | (false, true) if is_back || self.is_called() => None,
                 (true, false) if was_doubted.is_none() => {
@@ -142,7 +144,7 @@ impl Shared {
         }
     }
 
-    /// The first interval between two checks while the helper watches, and the longest one.
+    /// The first and the longest interval between two checks while the helper watches.
     fn watch_intervals(&self, state: &State) -> (Duration, Duration) {
         let factor = match (state.peers.len() / self.processors) as u32 {
             0 => 1,
@@ -169,7 +171,7 @@ impl Shared {
     }
 
     /// Completes the messages that are being read from their senders' memory. Stops when a thread
-    /// of the program waits inside the library, because that thread reads them itself.
+    /// of the program waits inside the library, because that thread reads the messages itself.
     fn fetch_all(&self) {
         while self.waiters.load(Ordering::Relaxed) == 0 {
             let mut state = self.state();

@@ -1,10 +1,10 @@
-//! The progress engine: it moves an endpoint's messages along. The program's threads do this while
-//! they are inside a call, and a helper thread does it while they are not.
+//! The progress engine, which moves an endpoint's messages along. The program's threads do this
+//! work while they are inside a call. A helper thread does it at other times.
 //!
-//! A waiting thread first polls the *hot* links, the recently used ones, for a short time. Then it
-//! sleeps until a socket wakes it. A peer that shares memory with us rings a doorbell on its socket
-//! if we have asked for that. Only one of the program's threads sleeps at the sockets, and it
-//! notifies the others.
+//! A waiting thread first polls the *hot* links, which were used recently, for a short time. Then
+//! it sleeps until a socket wakes it. A peer that shares memory with us rings a doorbell on its
+//! socket if we have asked the peer to do so. Only one of the program's threads sleeps at the
+//! sockets, and this thread notifies the others.
 
 mod handlers;
 mod helper;
@@ -40,11 +40,11 @@ use crate::shm::Sleep;
 use crate::wait::{Deadline, Spinner};
 use crate::Error;
 
-/// The maximum number of hot links, which are polled in turn. The other links have to ring the
-/// doorbell.
+/// The maximum number of hot links, which are polled in turn. The peers of other links have to ring
+/// the doorbell.
 const HOT_MAX: usize = 32;
 
-/// How many due links one poll serves.
+/// The maximum number of due links that one poll serves.
 const DUE_LINKS_PER_LOOK: usize = 16;
 
 /// Polls of the hot links between two polls of the sockets.
@@ -63,12 +63,12 @@ const FEW_HOT: usize = 4;
 /// Polls of the one link that a receive names, before the receive is posted: about a microsecond.
 const RECEIVE_POLLS: u32 = 64;
 
-/// The longest sleep of a thread. After it, the thread checks for machines that have stopped
+/// The longest sleep of a thread. After this time, the thread checks for machines that have stopped
 /// answering.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
 
-/// If the program leaves `OFTEN` times within `SHORTLY`, the helper watches it, and its calls no
-/// longer arm the links.
+/// If the program's calls return `OFTEN` times within `SHORTLY`, the helper watches the program,
+/// and the calls no longer arm the links.
 const OFTEN: u32 = 64;
 const SHORTLY: Duration = Duration::from_micros(500);
 
@@ -81,8 +81,8 @@ pub(crate) struct Shared {
     state: Lock<State>,
     /// Counts the program's polls. Only the thread that holds the state lock writes it.
     looks: AtomicU64,
-    /// Counts the program's threads that wait in here and are awake. Only the thread that holds the
-    /// state lock writes it.
+    /// Counts the program's threads that wait inside the library and are awake. Only the thread
+    /// that holds the state lock writes it.
     waiters: AtomicU32,
     /// Wakes the program's threads that wait while another thread sleeps at the sockets.
     news: Condvar,
@@ -90,13 +90,14 @@ pub(crate) struct Shared {
     waiting: Mutex<()>,
     /// All links' sockets.
     sockets: OwnedFd,
-    /// The epoll set on which the helper sleeps: `sockets` while it is armed, and `kick`.
+    /// The epoll set on which the helper sleeps. It contains `kick`, and also `sockets` while the
+    /// helper is armed.
     helper_at: OwnedFd,
     kick: OwnedFd,
     /// Wakes the thread that sleeps at the sockets after another thread has made progress.
     bell: OwnedFd,
     pub(crate) helper: Mutex<Option<JoinHandle<()>>>,
-    /// The helper polls at intervals, so no link has to ring.
+    /// Set while the helper checks at intervals, so that no link has to ring.
     is_watching: AtomicBool,
     pub(crate) own: LinkId,
     pub(crate) halves: HalfLinks,
@@ -112,10 +113,10 @@ pub(crate) struct State {
     hot: Vec<LinkId>,
     /// Cold links that have pending work for which no wake-up will come. They are served in turn.
     due: VecDeque<LinkId>,
-    /// The last poll of the sockets found events of cold links. Cold links then get as many turns
-    /// as hot ones.
+    /// Set if the last poll of the sockets found events of cold links. Cold links then get as many
+    /// turns as hot links.
     are_cold_busy: bool,
-    /// How many due links still have a turn before the hot links have theirs again.
+    /// The number of due links that have a turn before the hot links have their next turn.
     round: usize,
     /// Links within this process. Their messages cause no socket events.
     within: Vec<LinkId>,
@@ -123,26 +124,26 @@ pub(crate) struct State {
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
     is_handling: bool,
-    /// Some link may still have data to send, although the operation has ended.
+    /// Set if some link may still have data to send, although the operation has ended.
     is_sending: bool,
     polls: u32,
     /// The time of the last check for machines that have stopped answering.
     asked: Instant,
-    /// A thread of the program sleeps at the sockets.
+    /// Set while a thread of the program sleeps at the sockets.
     is_asleep: bool,
-    /// `bell` has been rung to wake this thread.
+    /// Set if `bell` has been rung to wake this thread.
     is_rung: bool,
     /// Whether the sockets wake the helper.
     is_helper_on: bool,
     waiting: usize,
     spinner: Spinner,
     is_stopping: bool,
-    /// The helper was woken for work that causes no socket event.
+    /// Set if the helper was woken for work that causes no socket event.
     is_kicked: bool,
-    /// The helper is to watch, because the program calls too often to arm the links at the end of
-    /// each call.
+    /// Set if the helper has to watch, because the program calls too often to arm the links at the
+    /// end of each call.
     is_often: bool,
-    /// How often the links were armed since `counted`.
+    /// The number of calls since `counted` that would have armed the links.
     armed: u32,
     counted: Instant,
 }
@@ -367,8 +368,8 @@ impl Shared {
         }
         let request = state.engine.receive(wanted, memory);
         if let Ok(Some(result)) = state.engine.ops.take(request) {
-            // This is no poll, and does not count as one: a program that makes only such calls
-            // leaves the progress to the helper.
+            // This call does not count as a poll, because it makes no progress on other messages. A
+            // program that makes only such calls leaves the progress to the helper.
             state.engine.return_credits();
             return Ok(result);
         }
@@ -491,9 +492,9 @@ impl Shared {
             .transpose()
     }
 
-    /// The number of polls that a wait begins with, before it counts as a long one. They take about
-    /// a microsecond, in which no other thread enters. It is one poll if polls take longer or the
-    /// peers may not be running.
+    /// The number of polls at the beginning of a wait, before it counts as a long wait. These polls
+    /// take about a microsecond, and no other thread can enter in this time. The number is one if
+    /// polls take longer, or if the peers may not be running.
     #[inline]
     fn polls(&self, state: &mut State, timeout: Option<Duration>) -> u32 {
         if timeout == Some(Duration::ZERO)
@@ -550,7 +551,7 @@ impl Shared {
         let (mut found, mut is_woken) = (None, true);
         loop {
             let mut happened = false;
-            // After a sleep that timed out, no message is to be expected, so do not spin.
+            // After a sleep that timed out, a message is unlikely to come soon, so do not spin.
             if std::mem::replace(&mut is_woken, true) {
                 spinner.spin(|| {
                     let mut state = self.state();
@@ -618,7 +619,7 @@ impl Shared {
         Ok(found)
     }
 
-    /// Does the same as `wait`, for a message. Also ends with an error if no link can deliver the
+    /// Does the same as `wait`, for a message. Also returns an error if no link can deliver the
     /// message any more.
     pub(crate) fn wait_for_message<T>(
         &self,
@@ -638,8 +639,8 @@ impl Shared {
         })
     }
 
-    /// Makes progress on the hot links, and at intervals polls the sockets for the others. Returns
-    /// whether anything happened.
+    /// Makes progress on the hot links, and at intervals polls the sockets for the other links.
+    /// Returns whether anything happened.
     #[inline]
     fn look(&self, state: &mut State) -> bool {
         self.looked();
@@ -660,14 +661,14 @@ impl Shared {
         }
         match happened {
             true => self.wake_program(state),
-            // There is time to tell the peers of cold links, too.
+            // There is time to tell the peers of cold links about their credit, too.
             false => state.engine.return_credits(),
         }
         happened
     }
 
-    /// Must be called before a thread leaves. Makes sure that operations in progress wake the
-    /// helper.
+    /// Makes sure that operations in progress wake the helper. Each thread must call this before it
+    /// leaves.
     #[inline]
     fn leave(&self, state: &mut State) {
         self.looked();
@@ -697,15 +698,15 @@ impl Shared {
         }
     }
 
-    /// Whether there are at least as many peers as processors. Then not all processes run at once,
-    /// and most waiting processes wait for a processor.
+    /// Whether there are at least as many peers as processors. In this case, not all processes run
+    /// at the same time, and most waiting processes wait for a processor.
     fn is_crowded(&self, state: &State) -> bool {
         state.peers.len() >= self.processors
     }
 
-    /// Asks all hot links to ring. If links are due, too, leaves them to the helper, so that the
-    /// call returns soon. The exception is a thread that sleeps at the sockets: the helper leaves
-    /// all work to that thread.
+    /// Asks the peers of all hot links to ring. Leaves links that are due to the helper, so that
+    /// the call returns soon. If a thread is about to sleep at the sockets, it serves the due links
+    /// itself, because the helper leaves all work to that thread.
     fn arm_all(&self, state: &mut State) {
         while self.arm(state) {
             if !state.due.is_empty() && !state.is_asleep {
@@ -722,12 +723,12 @@ impl Shared {
         }
     }
 
-    /// Asks all hot links to ring. Returns true if a message arrived or was sent meanwhile; the
-    /// caller must not sleep then.
+    /// Asks the peers of all hot links to ring. Returns true if links have made progress, or are
+    /// due. The caller must not sleep then.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
-        // `Light`: messages that can wait do not wake the helper, which would copy them no sooner
-        // than the program itself could.
+        // With `Light`, messages that can wait do not wake the helper. The helper would copy them
+        // no sooner than the program itself.
         let how = match state.is_asleep {
             true => Sleep::Deep,
             false => Sleep::Light,
@@ -738,7 +739,7 @@ impl Shared {
             let sending = state.engine.is_sending(id);
             state.is_sending |= sending;
             match state.engine.carrier(id) {
-                // The peer does not ring for space that it freed before we asked.
+                // The peer does not ring for space that it freed before we asked it to ring.
                 Some(AnyLink::Shm(link)) => look_again |= link.watch(how, sending) || sending,
                 Some(AnyLink::Stream(link)) => {
                     // The socket causes no event for bytes that have already been read from it.
@@ -759,7 +760,7 @@ impl Shared {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: timeout.subsec_nanos().into(),
         };
-        // On every failure, the list of events stays empty.
+        // If the call fails, the list of events stays empty.
         let _ = epoll::wait(
             &self.sockets,
             rustix::buffer::spare_capacity(&mut events),
@@ -768,8 +769,8 @@ impl Shared {
         events
     }
 
-    /// Ends the links to machines that have stopped answering, which cause no event. Also frees
-    /// memory that is no longer of use.
+    /// Ends the links to machines that have stopped answering. Such machines cause no event. Also
+    /// frees memory that is no longer used.
     fn ask(&self, state: &mut State) {
         if state.asked.elapsed() < ASK {
             return;
@@ -796,7 +797,7 @@ impl Shared {
         self.ask(state);
         let is_crowded = events.len() > HOT_MAX;
         if is_crowded {
-            // If some links stayed hot, they would get more turns than the others.
+            // If some links stayed hot, they would get more turns than the other links.
             let cold = std::mem::take(&mut state.hot);
             cold.into_iter()
                 .for_each(|id| state.cool(&self.sockets, id));
@@ -840,7 +841,7 @@ impl Shared {
     }
 
     /// The peer has closed its end of one socket of the link. If the link's other socket may still
-    /// deliver data, stop watching only this one.
+    /// deliver data, stops watching only this socket.
     fn sends_no_more(&self, state: &mut State, id: LinkId) {
         while state.engine.progress(id) {}
         match state.engine.carrier(id) {
@@ -915,7 +916,8 @@ fn watch_room(sockets: &OwnedFd, id: LinkId, link: &mut StreamLink) {
     }
 }
 
-/// Set in an event's data if it is about the peer's process and not about the link's socket.
+/// A flag in an event's data. It is set if the event is about the peer's process, and not about the
+/// link's socket.
 const OF_PROCESS: u64 = 1 << 31;
 
 fn event_data(id: LinkId, is_of_process: bool) -> EventData {
@@ -941,8 +943,8 @@ impl State {
         self.peers.len()
     }
 
-    /// The result of an operation, which is then forgotten, or an error if there is no such
-    /// operation. `None` while it is in progress.
+    /// The result of an operation, or an error if there is no such operation. The operation is then
+    /// forgotten. `None` while the operation is in progress.
     #[inline]
     pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {
         let ended = self.engine.ops.take(request).transpose()?;

@@ -1,4 +1,4 @@
-//! Ends an endpoint so that the messages that it has sent still arrive.
+//! The end of an endpoint. The messages that it has sent still arrive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use super::{Shared, SLEEP_MAX};
 use crate::peer::Peer;
 use crate::wait::{poll, Deadline};
 
-/// How long a stopping endpoint waits for its peers to read the sent messages.
+/// The time for which an endpoint that stops waits for its peers to read the sent messages.
 const PARTING: Duration = Duration::from_secs(2);
 
 impl Shared {
     /// Ends sending on all sockets, and waits for a limited time until the peers have read
     /// everything. If a socket is closed while it holds unread data, the kernel resets the
     /// connection and discards the data that it has sent. A peer that sees the end of both sockets
-    /// has read everything before it, and closes.
+    /// has read all data before it, and then closes them.
     pub(crate) fn part(&self) {
         if self.owner != std::process::id() {
             return;

@@ -26,7 +26,8 @@ impl State {
         self.hot.len() < self.peers.len() && events.iter().any(is_cold)
     }
 
-    /// Whether socket events cover everything that the link waits for, so that it needs no polling.
+    /// Whether socket events report everything for which the link waits, so that the link needs no
+    /// polling.
     fn has_turn_by_socket(&mut self, id: LinkId) -> bool {
         let is_stream =
             |link: &mut AnyLink| matches!(link, AnyLink::Stream(link) if !link.is_ready());
@@ -58,7 +59,7 @@ impl State {
         happened | self.engine.fetch_some()
     }
 
-    /// Makes the link hot: it is polled from now on. If there are too many hot links, another one
+    /// Makes the link hot: it is polled from now on. If there are too many hot links, another link
     /// becomes cold.
     pub(super) fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
@@ -73,8 +74,8 @@ impl State {
         self.hot.push(id);
     }
 
-    /// Makes the link cold: it has to ring from now on. If it already has pending work, or may have
-    /// got space to send before it was asked to ring, it becomes due.
+    /// Makes the link cold: its peer has to ring from now on. If the link already has pending work,
+    /// or may have got space to send before the peer was asked to ring, the link becomes due.
     pub(super) fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
         let sending = self.engine.is_sending(id);
         let has_something = match self.engine.carrier(id) {
