@@ -24,7 +24,7 @@ pub struct Rectangle {
 /// The value of a pixel: its colour and its depth. A format with fewer bytes a pixel uses only the
 /// first bytes of the colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Pixel {
+pub struct Pixel {
     pub color: [u8; 16],
     pub depth: [u8; 4],
 }
@@ -226,7 +226,7 @@ impl<'p> Part<'p> {
 
 impl Pixel {
     /// A pixel that shows nothing: transparent black, with the largest depth.
-    pub fn nothing(format: Format) -> Pixel {
+    pub(crate) fn nothing(format: Format) -> Pixel {
         Pixel {
             color: [0; 16],
             depth: match format.depth {
@@ -268,7 +268,7 @@ impl Pixel {
     }
 
     /// Whether a layer of this value changes anything.
-    pub fn counts(&self, format: Format, operation: Operation) -> bool {
+    pub(crate) fn counts(&self, format: Format, operation: Operation) -> bool {
         match operation {
             Operation::Over | Operation::Add => format.depth.is_some(),
             Operation::Nearest | Operation::Max | Operation::Min => true,

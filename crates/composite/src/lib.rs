@@ -23,7 +23,7 @@ mod schedule;
 mod visibility;
 
 pub use cost::{Costs, Load};
-pub use covered::Rectangle;
+pub use covered::{Pixel, Rectangle};
 pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
 pub use group::{release_name, CompositeError, Group, Picture, PictureRef, Terms, Tile, RELEASE};
 pub use member::{Event, Member, Misuse, Piece};

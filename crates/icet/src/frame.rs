@@ -245,6 +245,8 @@ fn begin(registry: &mut Registry, view: &View<'_>) -> Result<Frame, Problem> {
     state.set_bool(param::IS_DRAWING_FRAME, true);
     state.reset_times();
     context.timers.clear();
+    // The picture of the last frame may lie in memory that the group uses again.
+    context.result.image.end_loan();
     Ok(frame)
 }
 

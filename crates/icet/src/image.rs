@@ -63,6 +63,13 @@ impl Image {
         }
     }
 
+    /// Leaves memory that it does not own, if it uses any. The image is then empty.
+    pub(crate) fn end_loan(&mut self) {
+        if self.color.is_lent() || self.depth.is_lent() {
+            self.prepare(Color::None, false, (0, 0));
+        }
+    }
+
     pub(crate) fn pixels(&self) -> usize {
         self.width * self.height
     }

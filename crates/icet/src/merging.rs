@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use mgn_composite::{self as composite, Depth, Format, Operation, PictureRef, Rectangle, Terms};
+use mgn_composite::{
+    self as composite, Depth, Format, LayerMut, Operation, PictureRef, Pixel, Rectangle, Terms,
+};
 
 use crate::abi::param;
 use crate::communicator::{Members, Processes};
@@ -65,8 +67,14 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
         }
         Err(error) => error,
     };
-    context.members = Some(Err(failed.to_string()));
-    Err(failed.into())
+    Err(fail(context, failed))
+}
+
+/// Leaves the group after an error, with all images that lie in its memory.
+fn fail(context: &mut Context, error: composite::CompositeError) -> Problem {
+    context.result.image.end_loan();
+    context.members = Some(Err(error.to_string()));
+    error.into()
 }
 
 /// The processes, which are joined first if they have not been.
@@ -128,6 +136,13 @@ pub(crate) fn tile(
         _ => {
             let terms = terms(frame, size, to);
             let group = &mut members(&mut context.members, &context.processes)?.group;
+            // Other tiles of this frame would be merged in the same memory.
+            let is_in_place = frame.tiles.len() == 1
+                && frame.color != Color::RgbFloats
+                && group.merges_in_place(&terms);
+            if is_in_place {
+                group.set_background(background(frame));
+            }
             let merged = match &prepared {
                 None => group.composite_drawn(&terms, covered),
                 Some(prepared) => {
@@ -138,15 +153,21 @@ pub(crate) fn tile(
                     group.composite(picture, &terms)
                 }
             };
-            merged.map(|(range, picture)| {
+            let merged = merged.map(|(range, picture)| {
                 let is_here = !range.is_empty() && to.is_none_or(|to| to == rank);
-                is_here.then(|| {
+                if is_here && !is_in_place {
                     result.prepare(frame.color, has_depth, size);
                     let (color, depth) = (words(picture.color), words(picture.depth));
                     write(frame, result, range.start, &color, &depth);
-                    range
-                })
-            })
+                }
+                is_here.then_some(range)
+            });
+            if let (true, Ok(Some(_)), Some(picture)) =
+                (is_in_place, &merged, group.merged_mut(&terms))
+            {
+                lend(frame, result, has_depth, size, picture);
+            }
+            merged
         }
     };
     drop(prepared);
@@ -156,11 +177,14 @@ pub(crate) fn tile(
     context.drawn.image = drawn;
     let merged = match merged {
         Ok(merged) => merged,
-        Err(error) => {
-            context.members = Some(Err(error.to_string()));
-            return Err(error.into());
-        }
+        Err(error) => return Err(fail(context, error)),
     };
+    if let (Some(Ok(members)), Some(to), [_]) = (&mut context.members, to, &frame.tiles[..]) {
+        match to == rank {
+            true => members.group.used(),
+            false => members.group.wait_until_used(to),
+        }
+    }
     let state = &mut context.state;
     if let Some(range) = &merged {
         state.set_int(param::VALID_PIXELS_TILE, tile as i32);
@@ -217,7 +241,10 @@ fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) ->
         return None;
     }
     if frame.is_blend && !shown.is_empty() {
-        finish_blend(frame, color, is_last);
+        // The other rows do not count.
+        let row = size.0 * frame.color.words();
+        let rows = shown.y as usize * row..(shown.y + shown.height) as usize * row;
+        finish_blend(frame, &mut color[rows], is_last);
     }
     let range = |start: i32, count: i32| match shown.is_empty() {
         true => 0..0,
@@ -309,6 +336,45 @@ fn prepare<'p>(
         finish_blend(frame, color.to_mut(), is_last);
     }
     Prepared { color, depth }
+}
+
+/// The pixel that the merged picture gets where no process shows anything.
+fn background(frame: &Frame) -> Option<Pixel> {
+    let mut pixel = Pixel {
+        color: [0; 16],
+        depth: 1.0_f32.to_ne_bytes(),
+    };
+    let words = frame.color.pixel(frame.background);
+    for (to, word) in pixel.color.chunks_exact_mut(4).zip(&words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+    let is_blended =
+        frame.is_blend && (frame.is_on_background || words.iter().all(|word| *word == 0));
+    (!is_blended).then_some(pixel)
+}
+
+/// Lets the result use the memory in which the picture was merged.
+fn lend(
+    frame: &Frame,
+    result: &mut Image,
+    has_depth: bool,
+    size: (usize, usize),
+    picture: LayerMut<'_>,
+) {
+    // SAFETY: any bytes are words.
+    let parts = unsafe { (picture.color.align_to_mut(), picture.depth.align_to_mut()) };
+    let (([], color, []), ([], depth, [])) = parts else {
+        unreachable!("pictures begin at multiples of a page");
+    };
+    let color = if frame.color == Color::None {
+        &mut []
+    } else {
+        color
+    };
+    let depth = if has_depth { depth } else { &mut [] };
+    // SAFETY: the group does not use the memory before the next frame. `begin` ends the loan then,
+    // and `fail` does if the group ends.
+    unsafe { result.lend(frame.color, size, color, depth) };
 }
 
 /// Writes merged pixels into the result, from pixel `first` on, and the background where they show

@@ -155,6 +155,10 @@ impl Words {
         self.lent = (words > 0).then_some((start as usize, words));
     }
 
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent.is_some()
+    }
+
     pub(crate) fn words(&self) -> &[u32] {
         match self.lent {
             None => &self.own,

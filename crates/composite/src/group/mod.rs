@@ -21,7 +21,8 @@ use mgn_fabric::job;
 use mgn_sys::fork;
 
 use crate::{
-    Channel, Delivery, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule,
+    Channel, Delivery, Format, Layer, LayerMut, MergeError, Misuse, Operation, Pixel, Rectangle,
+    Schedule,
 };
 use agreed::{Agreed, Mode};
 use choice::Choice;
@@ -46,6 +47,8 @@ pub struct Group<'a> {
     choice: Choice,
     /// The picture that this member has drawn in the group's memory for the next frame.
     drawn: Option<Drawn>,
+    /// The pixel that merged pictures get where no picture shows anything.
+    background: Option<Pixel>,
     /// An earlier frame has failed.
     has_failed: bool,
     /// The fork generation of the process that made the group. In a forked child, dropping the
@@ -329,6 +332,7 @@ impl<'a> Group<'a> {
             messages: Messages::default(),
             choice,
             drawn: None,
+            background: None,
             has_failed: false,
             owner: fork::generation(),
         })
@@ -410,6 +414,55 @@ impl<'a> Group<'a> {
         self.merge(Own::Passed(picture), terms)
     }
 
+    /// Whether this member receives pictures on these terms and gets them in memory in which all
+    /// members merge them: all members are on one host, and the terms name no other way.
+    pub fn merges_in_place(&self, terms: &Terms) -> bool {
+        let is_in_memory = |order: Vec<usize>| {
+            let way = self.way(terms, &order);
+            matches!(way, CompositeMethod::Memory(_))
+        };
+        terms.to == Some(self.links.rank) && self.check(terms).is_ok_and(is_in_memory)
+    }
+
+    /// Sets the pixel that this member's merged pictures get where no picture shows anything, from
+    /// the next frame on: with [`Operation::Nearest`], where the depth is the largest (a float that
+    /// is not less than 1); with [`Operation::Over`], where the alpha is 0. Applies only to frames
+    /// for which [`Group::merges_in_place`] returns true. `None`, as at first: these pixels stay as
+    /// they are merged.
+    pub fn set_background(&mut self, background: Option<Pixel>) {
+        self.background = background;
+    }
+
+    /// The merged picture of the last frame, in the memory where it was merged, if
+    /// [`Group::merges_in_place`] is true for these terms. It stays there until the next frame.
+    pub fn merged_mut(&mut self, terms: &Terms) -> Option<LayerMut<'_>> {
+        if self.has_failed || !self.merges_in_place(terms) {
+            return None;
+        }
+        self.shared.as_mut()?.merged_mut(terms)
+    }
+
+    /// Says that this member, the receiver, has used the picture of its last frame. The members
+    /// that sleep in [`Group::wait_until_used`] go on.
+    pub fn used(&self) {
+        if let Some(shared) = &self.shared {
+            shared.used(&self.links, self.frame);
+        }
+    }
+
+    /// Sleeps until the rank `to`, the receiver, has used the picture of this member's last frame
+    /// ([`Group::used`]), if this host has more members than processors. This is for programs that
+    /// wait for the receiver by polling, as those over MPI do: while they poll, they take time from
+    /// the receiver. Other programs draw their next picture meanwhile instead. Never waits longer
+    /// than a composition may take.
+    pub fn wait_until_used(&self, to: usize) {
+        if let Some(shared) = &self.shared {
+            if to != self.links.rank {
+                shared.wait_until_used(&self.links, to, self.frame);
+            }
+        }
+    }
+
     fn merge(
         &mut self,
         own: Own<'_>,
@@ -430,7 +483,8 @@ impl<'a> Group<'a> {
         let (links, messages, choice) = (&self.links, &mut self.messages, &mut self.choice);
         let result = match (way, &mut self.shared) {
             (CompositeMethod::Memory(mode), Some(shared)) => {
-                shared.composite(links, frame, own, terms, (mode, &order))
+                let background = self.background;
+                shared.composite(links, frame, own, terms, (mode, &order), background)
             }
             (CompositeMethod::Hosts(blocks), shared) => {
                 let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();

@@ -1,5 +1,6 @@
 //! Merging pixels of several pictures in one pass.
 
+pub(crate) mod background;
 mod channels;
 mod nearest;
 mod over;

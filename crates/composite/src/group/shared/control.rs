@@ -12,7 +12,7 @@ use mgn_sys::{futex, memory, Mapping, Protection};
 pub(super) const FRAMES: usize = 8;
 
 /// 64-bit words of a head.
-pub(super) const HEAD_WORDS: usize = 16;
+pub(super) const HEAD_WORDS: usize = 24;
 
 /// The maximum number of stripes of a picture that members merge separately.
 pub(super) const STRIPES_MAX: usize = 512;
@@ -21,9 +21,9 @@ pub(super) const STRIPES_MAX: usize = 512;
 const LINE: usize = 64;
 
 const COUNTERS: usize = LINE;
-const HEADS: usize = COUNTERS + 4 * LINE;
+const HEADS: usize = COUNTERS + Counter::ALL.len() * LINE;
 const HEAD_BYTES: usize = HEAD_WORDS * 8;
-const CLAIMS: usize = HEADS + 2 * FRAMES * HEAD_BYTES;
+const CLAIMS: usize = HEADS + 3 * FRAMES * HEAD_BYTES;
 const SIZE: usize = CLAIMS + 8 * STRIPES_MAX;
 
 /// A member's counters. Each holds the number after that of the last frame in which the member has
@@ -38,14 +38,20 @@ pub(super) enum Counter {
     Merged,
     /// The member has finished the frame, including its exchange with other hosts.
     Finished,
+    /// As the receiver, the member has used the merged picture.
+    Used,
+    /// The member has merged a block of pictures early, and others can read the result.
+    MergedBlock,
 }
 
 impl Counter {
-    pub const ALL: [Counter; 4] = [
+    pub const ALL: [Counter; 6] = [
         Counter::Ready,
         Counter::Drawn,
         Counter::Merged,
         Counter::Finished,
+        Counter::Used,
+        Counter::MergedBlock,
     ];
 }
 
@@ -56,6 +62,8 @@ pub(super) enum Which {
     Result,
     /// Where the member's picture is.
     Picture,
+    /// Where a block of pictures is that the member has merged early.
+    Block,
 }
 
 /// One member's page.
@@ -98,6 +106,11 @@ impl Control {
     /// Whether the member has reached this point in all frames before `target`.
     pub fn has(&self, counter: Counter, target: u32) -> bool {
         self.value(counter).wrapping_sub(target) as i32 >= 0
+    }
+
+    /// Whether this frame is the last one in which the member has reached this point.
+    pub fn is_at(&self, counter: Counter, target: u32) -> bool {
+        self.value(counter) == target
     }
 
     fn value(&self, counter: Counter) -> u32 {

@@ -9,44 +9,48 @@ use super::control::{Counter, Which, STRIPES_MAX};
 use super::head::Head;
 use super::memory::{layer, layer_mut, sizes, PictureLocation, Stored};
 use super::{Shared, Taken};
-use crate::covered::{merge_covered, merged_background, Covered, Rectangle, Sparse};
+use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
 use crate::group::agreed::{Agreed, Mode};
 use crate::group::ended::Ended;
 use crate::group::hosts::Block;
 use crate::group::links::Links;
 use crate::group::messages::Merging;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
+use crate::merge::background;
 use crate::plan::stripe;
-use crate::Layer;
+use crate::{Channel, Layer, LayerMut};
 
 /// How long a member that helps to merge waits until the receiver has finished its last frame, as a
 /// multiple of the group's patience: longer than the receiver waits for other members in that
 /// frame.
-const HELPED_PATIENCE: u32 = 4;
+pub(super) const HELPED_PATIENCE: u32 = 4;
 
 /// The inputs of a frame.
-struct Frame<'f, 'a> {
-    links: &'f Links<'a>,
-    number: u32,
-    terms: &'f Terms,
+pub(super) struct Frame<'f, 'a> {
+    pub links: &'f Links<'a>,
+    pub number: u32,
+    pub terms: &'f Terms,
     /// The ranks on this host whose pictures are merged, in order.
-    order: &'f [usize],
+    pub order: &'f [usize],
     /// The rank that gets the merged pixels; none: each keeps its piece.
-    to: Option<usize>,
-    agreed: Agreed,
-    mode: Mode,
+    pub to: Option<usize>,
+    pub agreed: Agreed,
+    pub mode: Mode,
     /// How the merged pixels are stored.
-    merged: Stored,
+    pub merged: Stored,
+    /// The pixel that the merged picture gets where no picture shows anything, if this member is
+    /// the receiver.
+    background: Option<Pixel>,
 }
 
 impl Frame<'_, '_> {
-    fn next(&self) -> u32 {
+    pub fn next(&self) -> u32 {
         self.number.wrapping_add(1)
     }
 
     /// The stripes in which the pixels are merged. Without a receiver, each member has its own;
     /// otherwise members claim them.
-    fn stripes(&self) -> usize {
+    pub fn stripes(&self) -> usize {
         match (self.mode, self.to) {
             (Mode::Gather, _) => 1,
             (_, None) => self.order.len(),
@@ -54,18 +58,18 @@ impl Frame<'_, '_> {
         }
     }
 
-    fn stripe(&self, at: usize) -> Range<usize> {
+    pub fn stripe(&self, at: usize) -> Range<usize> {
         stripe(self.terms.pixels(), at, self.stripes())
     }
 
     /// Where this member is in the order.
-    fn position(&self) -> Option<usize> {
+    pub fn position(&self) -> Option<usize> {
         let mut order = self.order.iter();
         order.position(|rank| *rank == self.links.rank)
     }
 
     /// The other ranks that may read this member's picture.
-    fn readers(&self) -> Vec<usize> {
+    pub fn readers(&self) -> Vec<usize> {
         let others = match self.mode {
             Mode::Gather => &[],
             _ => self.order,
@@ -75,20 +79,59 @@ impl Frame<'_, '_> {
         all.filter(|rank| *rank != self.links.rank).collect()
     }
 
+    /// All pixels.
+    pub fn whole(&self) -> Rectangle {
+        Rectangle::whole(self.terms.width, self.terms.height)
+    }
+
     /// Whether this member keeps merged pixels: as the receiver, or because there is no receiver.
     fn keeps(&self) -> bool {
         self.to.is_none_or(|to| to == self.links.rank)
     }
 
     /// This member's announcement of a picture, or of the memory for the merged one.
-    fn head(&self, place: PictureLocation, covered: Covered) -> Head {
+    pub fn head(&self, place: PictureLocation, covered: Covered) -> Head {
         Head {
             frame: self.number,
             agreed: self.agreed,
             place,
             covered,
+            background: None,
+            block: 0..0,
         }
     }
+}
+
+/// A picture that is merged, or a block of pictures that has been merged early.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    /// The rank in whose memory it is.
+    pub rank: usize,
+    /// [`Which::Picture`] or [`Which::Block`].
+    pub which: Which,
+    pub head: Head,
+}
+
+/// The part that is covered in a picture that is merged from others.
+pub(super) fn covered_by(
+    terms: &Terms,
+    heads: &[Head],
+    merged: Channel,
+) -> Result<Covered, CompositeError> {
+    let nothing = Rectangle::whole(0, 0);
+    let rectangles = heads.iter().map(|head| &head.covered.rectangle);
+    let rectangle = rectangles.fold(nothing, |all, one| all.hull(one));
+    let channel = terms.format.color.channel();
+    let backgrounds = heads.iter().map(|head| (&head.covered.background, channel));
+    let background = merged_background(terms, backgrounds, merged)?;
+    let covered = Covered {
+        rectangle,
+        background,
+    };
+    Ok(match covered.is_nearly_all(terms.pixels()) {
+        true => Covered::whole(terms.width, terms.height),
+        false => covered,
+    })
 }
 
 /// How the merged pixels of a block are stored.
@@ -108,6 +151,7 @@ impl Shared {
         own: Own<'_>,
         terms: &Terms,
         (mode, order): (Mode, &[usize]),
+        background: Option<Pixel>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let frame = Frame {
             links,
@@ -118,6 +162,7 @@ impl Shared {
             agreed: Agreed::new(terms, mode, order),
             mode,
             merged: Stored::drawn(terms.format),
+            background,
         };
         let run = self.run(&frame, own);
         self.end_frame(links, number, &run);
@@ -150,22 +195,10 @@ impl Shared {
             agreed: merging.agreed,
             mode,
             merged: block_stored(merging),
+            background: None,
         };
         let (_, heads) = self.run(&frame, own.clone())?;
-        let nothing = Rectangle::whole(0, 0);
-        let rectangles = heads.iter().map(|head| &head.covered.rectangle);
-        let rectangle = rectangles.fold(nothing, |all, one| all.hull(one));
-        let channel = terms.format.color.channel();
-        let backgrounds = heads.iter().map(|head| (&head.covered.background, channel));
-        let background = merged_background(terms, backgrounds, frame.merged.channel)?;
-        let covered = Covered {
-            rectangle,
-            background,
-        };
-        Ok(match covered.is_nearly_all(terms.pixels()) {
-            true => Covered::whole(terms.width, terms.height),
-            false => covered,
-        })
+        covered_by(terms, &heads, frame.merged.channel)
     }
 
     /// The merged picture of the block that this member leads. A receiver that leads no block has
@@ -184,6 +217,15 @@ impl Shared {
             kept: Rectangle::whole(terms.width, terms.height),
             covered,
         }
+    }
+
+    /// The merged picture of the last frame, if this member was the receiver and the picture was
+    /// merged in this memory.
+    pub fn merged_mut(&mut self, terms: &Terms) -> Option<LayerMut<'_>> {
+        let own = self.result.as_mut()?;
+        let (stored, pixels) = (Stored::drawn(terms.format), 0..terms.pixels());
+        // SAFETY: as for `result`.
+        unsafe { layer_mut(own.mapping(), own.place(0), stored, &pixels) }
     }
 
     /// The merged pixels of the present frame that this member holds.
@@ -225,8 +267,12 @@ impl Shared {
                 None => self.create(links, 1, sizes)?,
             };
             let nothing = Covered::whole(terms.width, terms.height);
-            let words = frame.head(result.place(0), nothing).to_words();
-            self.own(links).write(Which::Result, frame.number, &words);
+            let head = Head {
+                background: frame.background,
+                ..frame.head(result.place(0), nothing)
+            };
+            self.own(links)
+                .write(Which::Result, frame.number, &head.to_words());
             self.result = Some(result);
         }
         if is_receiver {
@@ -237,6 +283,7 @@ impl Shared {
             self.announce(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
+        self.merge_early(frame)?;
         let mut heads = Vec::new();
         let mut kept = 0..0;
         match (frame.to, position) {
@@ -252,7 +299,8 @@ impl Shared {
                 kept = frame.stripe(at);
                 if !kept.is_empty() {
                     heads = self.heads(frame, stays)?;
-                    self.merge(frame, &heads, stays, kept.clone())?;
+                    let inputs = self.inputs(frame, 0, &heads);
+                    self.merge(frame, &inputs, stays, kept.clone())?;
                 }
             }
             _ => {}
@@ -346,13 +394,14 @@ impl Shared {
         own: Option<PictureRef<'_>>,
         to: usize,
     ) -> Result<(), CompositeError> {
+        let inputs = self.inputs(frame, 0, heads);
         let stripes = frame.stripes();
         let first = frame.position().unwrap_or(0);
         for at in (first..first + stripes).map(|at| at % stripes) {
             let keeper = &self.peer(to).control;
             let stripe = frame.stripe(at);
             if keeper.claim(frame.number, at, frame.links.rank) && !stripe.is_empty() {
-                self.merge(frame, heads, own, stripe)?;
+                self.merge(frame, &inputs, own, stripe)?;
             }
         }
         Ok(())
@@ -436,52 +485,72 @@ impl Shared {
     fn merge(
         &mut self,
         frame: &Frame<'_, '_>,
-        heads: &[Head],
+        inputs: &[Input],
         own: Option<PictureRef<'_>>,
         stripe: Range<usize>,
     ) -> Result<(), CompositeError> {
-        let (terms, drawn) = (frame.terms, Stored::drawn(frame.terms.format));
-        let rank = frame.links.rank;
-        let keeper = frame.to.unwrap_or(rank);
+        let terms = frame.terms;
+        let keeper = frame.to.unwrap_or(frame.links.rank);
         let result = self.receive_head(frame, keeper, Counter::Ready, Which::Result)?;
-        let whole = Rectangle::whole(terms.width, terms.height);
-        let mut layers = Vec::with_capacity(heads.len());
-        for (other, head) in frame.order.iter().zip(heads) {
-            let layer = match (*other == rank, own) {
-                (true, Some(picture)) => Some(
-                    Layer {
-                        channel: drawn.channel,
-                        color: picture.color,
-                        depth: picture.depth,
-                    }
-                    .part(&stripe),
-                ),
-                _ => {
-                    let mapping = self.peer(*other).memory.find(head.place);
-                    // SAFETY: the other member has counted its picture as drawn, and does not
-                    // change it until this member has counted the frame as merged.
-                    mapping.and_then(|it| unsafe { layer(it, head.place, drawn, &stripe) })
-                }
-            };
-            layers.push(Sparse {
-                layer: layer.ok_or_else(|| CompositeError::closed(*other))?,
-                start: stripe.start,
-                kept: whole.clone(),
-                covered: head.covered.clone(),
-            });
-        }
+        let layers = self.layers(frame, inputs, own, &stripe)?;
         let mapping = self.peer(keeper).result.find(result.place);
         // SAFETY: the receiver has counted its memory as ready, and every member writes only to
         // stripes of its own, or to those that it alone has claimed.
         let out =
             mapping.and_then(|it| unsafe { layer_mut(it, result.place, frame.merged, &stripe) });
-        let out = out.ok_or_else(|| CompositeError::closed(keeper))?;
-        merge_covered(terms, &stripe, &layers, &whole, out)?;
+        let mut out = out.ok_or_else(|| CompositeError::closed(keeper))?;
+        let merged = out.part(&(0..stripe.len()));
+        merge_covered(terms, &stripe, &layers, &frame.whole(), merged)?;
+        if let Some(background) = result.background {
+            background::fill(terms.operation, terms.format, &background, out);
+        }
         Ok(())
     }
 
+    /// A stripe of the inputs. `own` is this member's picture if it stays where it is.
+    pub(super) fn layers<'s>(
+        &'s self,
+        frame: &Frame<'_, '_>,
+        inputs: &[Input],
+        own: Option<PictureRef<'s>>,
+        stripe: &Range<usize>,
+    ) -> Result<Vec<Sparse<'s>>, CompositeError> {
+        let drawn = Stored::drawn(frame.terms.format);
+        let layer = |input: &Input| {
+            let Input { rank, which, head } = input;
+            let layer = match (which, own) {
+                (Which::Picture, Some(picture)) if *rank == frame.links.rank => Some(
+                    Layer {
+                        channel: drawn.channel,
+                        color: picture.color,
+                        depth: picture.depth,
+                    }
+                    .part(stripe),
+                ),
+                _ => {
+                    let mapping = self.peer(*rank).seen(*which).find(head.place);
+                    let stored = match which {
+                        Which::Block => frame.merged,
+                        _ => drawn,
+                    };
+                    // SAFETY: the other member has counted its picture as drawn, or its block as
+                    // merged, and does not change it until this member has counted the frame as
+                    // merged.
+                    mapping.and_then(|it| unsafe { layer(it, head.place, stored, stripe) })
+                }
+            };
+            Ok(Sparse {
+                layer: layer.ok_or_else(|| CompositeError::closed(*rank))?,
+                start: stripe.start,
+                kept: frame.whole(),
+                covered: head.covered.clone(),
+            })
+        };
+        inputs.iter().map(layer).collect()
+    }
+
     /// Waits for a member's announcement of this frame, and maps the memory that it names.
-    fn receive_head(
+    pub(super) fn receive_head(
         &mut self,
         frame: &Frame<'_, '_>,
         rank: usize,
@@ -504,11 +573,8 @@ impl Shared {
         if let Some(what) = different {
             return Err(CompositeError::Different { rank, what });
         }
-        let seen = match which {
-            Which::Picture => &mut peer.memory,
-            Which::Result => &mut peer.result,
-        };
-        let mapped = seen.map(head.place, peer.invitation.pid, peer.invitation.nonce);
+        let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
+        let mapped = peer.seen_mut(which).map(head.place, pid, nonce);
         if let Err(source) = mapped {
             // This member itself has no memory or no descriptors left.
             if memory::is_exhausted(&source) {

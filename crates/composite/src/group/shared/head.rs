@@ -14,13 +14,19 @@ pub(super) struct Head {
     pub agreed: Agreed,
     pub place: PictureLocation,
     pub covered: Covered,
+    /// For memory of a receiver: the pixel that it gets where no picture shows anything.
+    pub background: Option<Pixel>,
+    /// The positions in the order of the pictures that the place has. Empty for memory of a
+    /// receiver.
+    pub block: Range<usize>,
 }
 
 impl Head {
     pub fn to_words(&self) -> [u64; HEAD_WORDS] {
+        let pixel = self.background.unwrap_or(self.covered.background);
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let range = |range: &Range<usize>| pair(range.start as u32, range.end as u32);
-        let Pixel { color, depth } = self.covered.background;
+        let Pixel { color, depth } = pixel;
         let color = u128::from_le_bytes(color);
         let [a, b, c, d, e, f] = self.agreed.0;
         [
@@ -39,6 +45,14 @@ impl Head {
             color as u64,
             (color >> 64) as u64,
             f,
+            u64::from(self.background.is_some()),
+            range(&self.block),
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
             0,
         ]
     }
@@ -55,6 +69,11 @@ impl Head {
         let [low, high] = [0, 32].map(|shift| move |at: usize| (words[at] >> shift) as u32);
         let range = |at: usize| low(at) as usize..high(at) as usize;
         let color = u128::from(words[12]) | u128::from(words[13]) << 64;
+        let pixel = Pixel {
+            color: color.to_le_bytes(),
+            depth: high(0).to_le_bytes(),
+        };
+        let has_background = words[15] != 0;
         Head {
             frame: low(0),
             agreed: Agreed([words[1], words[2], words[3], words[4], words[5], words[14]]),
@@ -70,11 +89,14 @@ impl Head {
                     columns: range(10),
                     rows: range(11),
                 },
-                background: Pixel {
-                    color: color.to_le_bytes(),
-                    depth: high(0).to_le_bytes(),
+                background: if has_background {
+                    Pixel::default()
+                } else {
+                    pixel
                 },
             },
+            background: has_background.then_some(pixel),
+            block: range(16),
         }
     }
 }
@@ -105,7 +127,15 @@ mod tests {
                     depth: [1, 2, 3, 4],
                 },
             },
+            background: None,
+            block: 3..4,
         };
         assert_eq!(Head::from_words(head.to_words()), head);
+        let of_result = Head {
+            covered: Covered::whole(9, 9),
+            background: Some(head.covered.background),
+            ..head
+        };
+        assert_eq!(Head::from_words(of_result.to_words()), of_result);
     }
 }

@@ -7,13 +7,14 @@
 //! next frame at once, as long as it has a place to draw.
 
 mod control;
+mod early;
 mod frame;
 mod head;
 mod memory;
 
 use std::cell::Cell;
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mgn_fabric::Spinner;
 
@@ -25,6 +26,7 @@ use super::{CompositeError, Terms};
 use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
+use frame::HELPED_PATIENCE;
 use head::Head;
 use memory::{layer_mut, sizes, OwnMemory, PictureLocation, Seen, Stored};
 
@@ -46,6 +48,9 @@ const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 /// The approximate bytes of pictures that are merged per second on a crowded host.
 const MERGED_A_SECOND: f64 = 2e9;
 
+/// How often a member that only waits for the receiver looks whether it has finished.
+const LOOKS: Duration = Duration::from_millis(1);
+
 #[derive(Debug)]
 pub(super) struct Shared {
     /// For each rank, the member on this host, this one included; none for ranks on other hosts.
@@ -59,6 +64,8 @@ pub(super) struct Shared {
     told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<OwnMemory>,
+    /// Where the block of pictures is that this member merges early.
+    block: Option<OwnMemory>,
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
@@ -77,6 +84,7 @@ struct Peer {
     invitation: Invitation,
     memory: Seen,
     result: Seen,
+    block: Seen,
 }
 
 /// Places for this member's pictures, which take turns.
@@ -129,12 +137,16 @@ impl Shared {
     /// wait for each other to be scheduled, because the members that have gone on use the
     /// processors, too.
     fn helpers(&self, terms: &Terms, order: &[usize]) -> usize {
-        let has_drawn = self.frame_ended.get().elapsed().as_secs_f64();
-        let has_drawn_long = has_drawn > 2.0 * self.merge_seconds(terms, order);
-        match self.is_crowded && has_drawn_long && terms.schedule.is_none() {
+        match self.is_crowded && self.has_drawn_long(terms, order) && terms.schedule.is_none() {
             true => mgn_sys::cpu::cores() - 1,
             false => usize::MAX,
         }
+    }
+
+    /// Whether this member has drawn for longer than merging takes.
+    fn has_drawn_long(&self, terms: &Terms, order: &[usize]) -> bool {
+        let has_drawn = self.frame_ended.get().elapsed().as_secs_f64();
+        has_drawn > 2.0 * self.merge_seconds(terms, order)
     }
 
     /// The approximate duration of merging on a crowded host, in seconds.
@@ -206,6 +218,7 @@ impl Shared {
             pictures: None,
             told: Default::default(),
             result: None,
+            block: None,
             // No yielding: with more members than processors, yielding would take time from members
             // that draw.
             spinner: Spinner::default(),
@@ -236,6 +249,8 @@ impl Shared {
             agreed: merging.agreed,
             place: PictureLocation::default(),
             covered: Covered::whole(width, height),
+            background: None,
+            block: 0..0,
         };
         self.own(links)
             .write(Which::Result, number, &head.to_words());
@@ -263,6 +278,34 @@ impl Shared {
             }
             Err(error) if error.is_of_call() => {}
             Err(error) => self.fail(links, error),
+        }
+    }
+
+    /// Tells the members in [`Shared::wait_until_used`] that this member, the receiver, has used
+    /// the merged pictures of all frames before `next`.
+    pub fn used(&self, links: &Links<'_>, next: u32) {
+        self.own(links).set(Counter::Used, next);
+    }
+
+    /// On a crowded host, sleeps until the receiver has used the merged pictures of all frames
+    /// before `next`. Returns early if the receiver has stopped compositing, or takes longer than
+    /// any composition may: the next frame then reports why.
+    pub fn wait_until_used(&self, links: &Links<'_>, to: usize, next: u32) {
+        let Some(receiver) = self.members[to].as_ref().filter(|_| self.is_crowded) else {
+            return;
+        };
+        let times = HELPED_PATIENCE.max(1 + self.messages_patience);
+        let patience = links.patience.saturating_mul(times);
+        let start = Instant::now();
+        let control = &receiver.control;
+        while !control.has(Counter::Used, next)
+            && control.ended() == 0
+            && links.is_open(to)
+            && start.elapsed() < patience
+        {
+            // If the receiver woke this member, this member would take the receiver's processor
+            // before the receiver can go on.
+            std::thread::sleep(LOOKS);
         }
     }
 
@@ -482,6 +525,24 @@ impl Peer {
             invitation,
             memory: Seen::default(),
             result: Seen::default(),
+            block: Seen::default(),
+        }
+    }
+
+    /// The memory of pictures, results or blocks.
+    fn seen(&self, which: Which) -> &Seen {
+        match which {
+            Which::Picture => &self.memory,
+            Which::Result => &self.result,
+            Which::Block => &self.block,
+        }
+    }
+
+    fn seen_mut(&mut self, which: Which) -> &mut Seen {
+        match which {
+            Which::Picture => &mut self.memory,
+            Which::Result => &mut self.result,
+            Which::Block => &mut self.block,
         }
     }
 }
@@ -494,7 +555,6 @@ mod tests {
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
-    use std::time::Duration;
 
     /// With more members than processors, only those that draw last merge, and they merge what the
     /// others would have. Some frames are drawn fast, so that all merge.
@@ -553,6 +613,45 @@ mod tests {
         });
     }
 
+    /// On a crowded host, the others return when the receiver has used the picture, however long
+    /// that takes. They also return if the receiver ends without telling them.
+    #[test]
+    fn members_sleep_until_the_picture_is_used() {
+        const SIZE: usize = 4;
+        let name = format!("composite-used-{}", std::process::id());
+        let (name, used) = (&name, &AtomicUsize::new(0));
+        let rank = |rank: u32| {
+            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
+            let member = job.join().unwrap();
+            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+            group.shared.as_mut().unwrap().is_crowded = true;
+            let terms = terms();
+            let to = terms.to.unwrap();
+            for frame in 1..=10 {
+                group.draw(&terms).unwrap().color.fill(1);
+                group.composite_drawn(&terms, None).unwrap();
+                if rank as usize != to {
+                    group.wait_until_used(to);
+                    assert!(used.load(Ordering::Acquire) >= frame);
+                    continue;
+                }
+                thread::sleep(Duration::from_millis(5));
+                used.store(frame, Ordering::Release);
+                if frame < 10 {
+                    group.used();
+                }
+            }
+            drop(group);
+            member.leave();
+        };
+        let rank = &rank;
+        thread::scope(|scope| {
+            for number in 0..SIZE as u32 {
+                scope.spawn(move || rank(number));
+            }
+        });
+    }
+
     /// The others are about to write to the receiver's memory when it ends or stops.
     #[test]
     fn a_receiver_may_end_or_stop_when_its_memory_is_ready() {
@@ -584,6 +683,8 @@ mod tests {
                     agreed: Agreed::new(&terms, Mode::Stripes, &[0, 1, 2]),
                     place: result.place(0),
                     covered: Covered::whole(terms.width, terms.height),
+                    background: None,
+                    block: 0..0,
                 };
                 shared.own(links).write(Which::Result, 0, &head.to_words());
                 shared.result = Some(result);

@@ -1,0 +1,306 @@
+//! Merging early: a member that has drawn merges the pictures that are there already, while others
+//! still draw. When the last picture comes, fewer are left to be merged with it.
+//!
+//! The positions in the order form blocks of two, four, eight and so on, each aligned to its size.
+//! A member that has drawn merges the largest block around its own position of which all others
+//! have drawn, in one pass, into memory of its own. No member waits for such a block: those that
+//! merge later read a block if it is there, and the pictures themselves if it is not. So this is
+//! used only for the nearest depth, which is the same whether it is merged in one pass or in
+//! several.
+
+use std::ops::Range;
+
+use super::control::{Counter, Which};
+use super::frame::{covered_by, Frame, Input};
+use super::head::Head;
+use super::memory::{layer_mut, sizes, OwnMemory};
+use super::Shared;
+use crate::covered::merge_covered;
+use crate::group::agreed::Mode;
+use crate::group::CompositeError;
+use crate::Operation;
+
+/// With fewer pictures, there is nothing to merge before the last one.
+const PICTURES: usize = 3;
+
+impl Frame<'_, '_> {
+    /// Whether pictures may be merged early.
+    fn may_merge_early(&self) -> bool {
+        let is_exact = self.terms.operation == Operation::Nearest;
+        let is_free = self.terms.schedule.is_none() && self.to.is_some();
+        is_exact && is_free && self.mode == Mode::Stripes && self.order.len() >= PICTURES
+    }
+}
+
+impl Shared {
+    /// Merges the largest block of pictures that is there, unless it is this member's own picture
+    /// alone, or all of them.
+    pub(super) fn merge_early(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
+        if !frame.may_merge_early() || !self.has_drawn_long(frame.terms, frame.order) {
+            return Ok(());
+        }
+        let Some(block) = frame.position().and_then(|at| self.drawn_block(frame, at)) else {
+            return Ok(());
+        };
+        // Members may still read a block of the last frame. Merging early is not worth a wait.
+        let has_merged = |rank: &usize| {
+            let control = &self.peer(*rank).control;
+            control.has(Counter::Merged, frame.number)
+        };
+        if !frame.readers().iter().all(has_merged) {
+            return Ok(());
+        }
+        let heads = block.clone().map(|at| {
+            let rank = frame.order[at];
+            self.receive_head(frame, rank, Counter::Drawn, Which::Picture)
+        });
+        let heads: Vec<Head> = heads.collect::<Result<_, _>>()?;
+        let covered = covered_by(frame.terms, &heads, frame.merged.channel)?;
+        let inputs = self.inputs(frame, block.start, &heads);
+        let sizes = sizes(frame.terms.pixels(), frame.merged);
+        let own = match self.block.take().filter(|own| own.has_room_for(sizes)) {
+            Some(own) => own,
+            None => self.create(frame.links, 1, sizes)?,
+        };
+        let merged = self.merge_block(frame, &inputs, &own);
+        let place = own.place(0);
+        self.block = Some(own);
+        if merged? {
+            let head = Head {
+                block,
+                ..frame.head(place, covered)
+            };
+            let own = self.own(frame.links);
+            own.write(Which::Block, frame.number, &head.to_words());
+            own.set(Counter::MergedBlock, frame.next());
+        }
+        Ok(())
+    }
+
+    /// Merges a block. `false` if it has stopped, because all members have drawn by then and this
+    /// member is needed to merge all pictures.
+    fn merge_block(
+        &self,
+        frame: &Frame<'_, '_>,
+        inputs: &[Input],
+        own: &OwnMemory,
+    ) -> Result<bool, CompositeError> {
+        let whole = frame.whole();
+        for at in 0..frame.stripes() {
+            if frame.order.iter().all(|rank| self.has_drawn(frame, *rank)) {
+                return Ok(false);
+            }
+            let stripe = frame.stripe(at);
+            let layers = self.layers(frame, inputs, None, &stripe)?;
+            // SAFETY: no member reads this memory: all have merged the last frame, and none reads a
+            // block of this one before it is announced.
+            let out = unsafe { layer_mut(own.mapping(), own.place(0), frame.merged, &stripe) };
+            let out = out.ok_or_else(|| CompositeError::closed(frame.links.rank))?;
+            merge_covered(frame.terms, &stripe, &layers, &whole, out)?;
+        }
+        Ok(true)
+    }
+
+    /// The largest block around a position of which all members have drawn. None if that is only
+    /// this position, or all of the order.
+    fn drawn_block(&self, frame: &Frame<'_, '_>, at: usize) -> Option<Range<usize>> {
+        let members = frame.order.len();
+        let blocks = (1..).map(|bits| {
+            let start = at >> bits << bits;
+            start..(start + (1 << bits)).min(members)
+        });
+        let has_drawn = |block: &Range<usize>| {
+            let mut ranks = frame.order[block.clone()].iter();
+            ranks.all(|rank| self.has_drawn(frame, *rank))
+        };
+        let drawn = blocks.take_while(|block| block.len() < members && has_drawn(block));
+        drawn.last().filter(|block| block.len() > 1)
+    }
+
+    fn has_drawn(&self, frame: &Frame<'_, '_>, rank: usize) -> bool {
+        let control = &self.peer(rank).control;
+        control.has(Counter::Drawn, frame.next())
+    }
+
+    /// The pictures of consecutive positions, from `start` on, with blocks in place of the pictures
+    /// in them. `heads` are those of the pictures.
+    pub(super) fn inputs(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        start: usize,
+        heads: &[Head],
+    ) -> Vec<Input> {
+        let all = start..start + heads.len();
+        let mut blocks = match frame.may_merge_early() {
+            true => self.blocks(frame, &all),
+            false => Vec::new(),
+        };
+        // Larger ones come first.
+        blocks.sort_by_key(|block| (block.head.block.start, usize::MAX - block.head.block.len()));
+        let mut inputs = Vec::with_capacity(heads.len());
+        let mut at = all.start;
+        while at < all.end {
+            let block = blocks.iter().find(|block| block.head.block.start == at);
+            let input = block.cloned().unwrap_or_else(|| Input {
+                rank: frame.order[at],
+                which: Which::Picture,
+                head: heads[at - start].clone(),
+            });
+            at = match input.which {
+                Which::Block => input.head.block.end,
+                _ => at + 1,
+            };
+            inputs.push(input);
+        }
+        inputs
+    }
+
+    /// The blocks within `positions` that are there. A block that cannot be used is left out.
+    fn blocks(&mut self, frame: &Frame<'_, '_>, positions: &Range<usize>) -> Vec<Input> {
+        let mut found = Vec::new();
+        for at in positions.clone() {
+            let rank = frame.order[at];
+            let peer = self.peer_mut(rank);
+            if !peer.control.is_at(Counter::MergedBlock, frame.next()) {
+                continue;
+            }
+            let head = Head::from_words(peer.control.read(Which::Block, frame.number));
+            let Range { start, end } = head.block;
+            let is_usable = head.difference(frame.number, frame.agreed).is_none()
+                && (positions.start..=at).contains(&start)
+                && (at + 1..=positions.end).contains(&end)
+                && (head.covered.rectangle).is_within(frame.terms.width, frame.terms.height)
+                && {
+                    let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
+                    let seen = peer.seen_mut(Which::Block);
+                    seen.map(head.place, pid, nonce).is_ok()
+                };
+            if is_usable {
+                found.push(Input {
+                    rank,
+                    which: Which::Block,
+                    head,
+                });
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, Depth, Format, Group, Pixel, Terms};
+    use mgn_fabric::job::Job;
+    use mgn_fuzzing::Random;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    const SIDE: usize = 64;
+
+    fn terms(order: Vec<usize>, to: usize) -> Terms {
+        Terms {
+            width: SIDE,
+            height: SIDE,
+            origin: [0, 0],
+            format: Format {
+                color: Color::Rgba8,
+                depth: Some(Depth::Float),
+            },
+            operation: Operation::Nearest,
+            schedule: None,
+            order: Some(order),
+            to: Some(to),
+        }
+    }
+
+    /// Pixels show only the first of few depths, so that many are the same in several pictures.
+    fn depth(frame: usize, rank: usize, at: usize) -> f32 {
+        ((at * 7 + frame * 13 + rank * 29) % 11 / 2) as f32 / 4.0
+    }
+
+    /// Members draw in random turns. The receiver gets what one pass over all pictures gives, and
+    /// the background where all depths are 1. In some frames, a member announces blocks that cannot
+    /// be right: they are not used.
+    #[test]
+    fn blocks_change_nothing() {
+        const SIZE: usize = 7;
+        const FRAMES: usize = 40;
+        const BACKGROUND: Pixel = Pixel {
+            color: [77; 16],
+            depth: 1.0_f32.to_ne_bytes(),
+        };
+        let name = format!("composite-early-{}", std::process::id());
+        let (name, blocks) = (&name, &AtomicUsize::new(0));
+        let rank = |rank: u32| {
+            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
+            let member = job.join().unwrap();
+            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+            group.shared.as_mut().unwrap().small = 0;
+            let rank = rank as usize;
+            for frame in 0..FRAMES {
+                let mut random = Random::new(frame as u64);
+                let mut shuffled = || {
+                    let mut ranks: Vec<usize> = (0..SIZE).collect();
+                    (1..SIZE).for_each(|at| ranks.swap(at, random.below(at + 1)));
+                    ranks
+                };
+                let (order, turns) = (shuffled(), shuffled());
+                let terms = terms(order.clone(), frame % SIZE);
+                thread::sleep(Duration::from_millis(2 * turns[rank] as u64));
+                let room = group.draw(&terms).unwrap();
+                room.color.fill(rank as u8);
+                for (at, pixel) in room.depth.chunks_exact_mut(4).enumerate() {
+                    pixel.copy_from_slice(&depth(frame, rank, at).to_ne_bytes());
+                }
+                if turns[rank] == 0 && frame % 4 == 3 {
+                    announce_wrong(&group, frame, rank);
+                }
+                group.set_background(Some(BACKGROUND));
+                group.composite_drawn(&terms, None).unwrap();
+                let shared = group.shared.as_ref().unwrap();
+                let own = shared.own(&group.links);
+                let has_merged = own.is_at(Counter::MergedBlock, frame as u32 + 1);
+                blocks.fetch_add(usize::from(has_merged), Ordering::Relaxed);
+                let Some(merged) = group.merged_mut(&terms) else {
+                    continue;
+                };
+                for (at, pixel) in merged.color.chunks_exact(4).enumerate() {
+                    let depth = |rank: &usize| depth(frame, *rank, at);
+                    // Of several, `min_by` returns the first.
+                    let nearest = order
+                        .iter()
+                        .copied()
+                        .min_by(|one, other| depth(one).total_cmp(&depth(other)));
+                    let nearest = nearest.filter(|rank| depth(rank) < 1.0);
+                    let wanted = nearest.map_or(77, |rank| rank as u8);
+                    assert_eq!(pixel, [wanted; 4], "frame {frame}, pixel {at}");
+                }
+            }
+            drop(group);
+            member.leave();
+        };
+        let rank = &rank;
+        thread::scope(|scope| {
+            for number in 0..SIZE as u32 {
+                scope.spawn(move || rank(number));
+            }
+        });
+        assert!(blocks.load(Ordering::Relaxed) > FRAMES, "{blocks:?}");
+    }
+
+    /// Announces a block at a place that is outside of all memory, as a faulty member might.
+    fn announce_wrong(group: &Group<'_>, frame: usize, rank: usize) {
+        let own = group.shared.as_ref().unwrap().own(&group.links);
+        let mut words = own.read(Which::Block, frame as u32);
+        words[0] = frame as u64;
+        words[16] = match frame % 3 {
+            0 => 9 << 32,
+            1 => ((rank as u64 + 1) << 32) | (rank as u64 + 3),
+            _ => u64::MAX,
+        };
+        own.write(Which::Block, frame as u32, &words);
+        own.set(Counter::MergedBlock, frame as u32 + 1);
+    }
+}
