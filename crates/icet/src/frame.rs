@@ -182,6 +182,8 @@ pub unsafe extern "C" fn icetCompositeImage(
             let text = "The pictures' memory does not begin at a multiple of 4 bytes.";
             return Err(Problem::Value(text.into()));
         }
+        let result = &registry.current()?.result.image;
+        let is_result = result.is_lent_from(color as usize) || result.is_lent_from(depth as usize);
         let frame = begin(registry, &view)?;
         let context = registry.context(frame.context)?;
         let pixels = frame.whole.pixels();
@@ -194,6 +196,11 @@ pub unsafe extern "C" fn icetCompositeImage(
             color: words(color, frame.color.words()),
             depth: words(depth, usize::from(frame.has_depth)),
         };
+        // The last result lies where the new one will be.
+        let copies = is_result.then(|| [given.color.to_vec(), given.depth.to_vec()]);
+        let given = copies
+            .as_ref()
+            .map_or(given, |[color, depth]| Given { color, depth });
         let mut is_here = false;
         for (at, tile) in frame.tiles.iter().enumerate() {
             let corner = tile.area.seen_from(frame.whole.x, frame.whole.y);
@@ -245,8 +252,11 @@ fn begin(registry: &mut Registry, view: &View<'_>) -> Result<Frame, Problem> {
     state.set_bool(param::IS_DRAWING_FRAME, true);
     state.reset_times();
     context.timers.clear();
-    // The picture of the last frame may lie in memory that the group uses again.
+    // The pictures of the last frame may lie in memory that the group uses again. If a draw callback
+    // threw an exception, the drawn one still does.
     context.result.image.end_loan();
+    context.drawn.image.end_loan();
+    context.is_lent = false;
     Ok(frame)
 }
 
@@ -496,7 +506,7 @@ fn draw(frame: &Frame, tile: usize, callback: DrawCallback) {
     let shown = frame.shown[tile];
     let image = call(None, |registry| {
         let context = registry.context(frame.context)?;
-        // Clears the state that an earlier frame left when it threw an exception.
+        // The callback may have thrown an exception for the last tile.
         context.is_lent = false;
         context.drawn.image.prepare(Color::None, false, (0, 0));
         let is_asked = !shown.is_empty() || context.state.is_on(param::RENDER_EMPTY_IMAGES);

@@ -70,6 +70,11 @@ impl Image {
         }
     }
 
+    /// Whether this address is in memory that it does not own.
+    pub(crate) fn is_lent_from(&self, address: usize) -> bool {
+        self.color.is_lent_from(address) || self.depth.is_lent_from(address)
+    }
+
     pub(crate) fn pixels(&self) -> usize {
         self.width * self.height
     }

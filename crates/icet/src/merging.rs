@@ -140,9 +140,7 @@ pub(crate) fn tile(
             let is_in_place = frame.tiles.len() == 1
                 && frame.color != Color::RgbFloats
                 && group.merges_in_place(&terms);
-            if is_in_place {
-                group.set_background(background(frame));
-            }
+            group.set_background(background(frame).filter(|_| is_in_place));
             let merged = match &prepared {
                 None => group.composite_drawn(&terms, covered),
                 Some(prepared) => {
@@ -241,7 +239,7 @@ fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) ->
         return None;
     }
     if frame.is_blend && !shown.is_empty() {
-        // The other rows do not count.
+        // No process reads the rows above and below.
         let row = size.0 * frame.color.words();
         let rows = shown.y as usize * row..(shown.y + shown.height) as usize * row;
         finish_blend(frame, &mut color[rows], is_last);

@@ -159,6 +159,12 @@ impl Words {
         self.lent.is_some()
     }
 
+    /// Whether this address is in memory that is used instead.
+    pub(crate) fn is_lent_from(&self, address: usize) -> bool {
+        let is_in = |(start, words)| (start..start + 4 * words).contains(&address);
+        self.lent.is_some_and(is_in)
+    }
+
     pub(crate) fn words(&self) -> &[u32] {
         match self.lent {
             None => &self.own,

@@ -133,6 +133,54 @@ fn blended_pictures_are_those_of_blending_in_doubles() {
     }
 }
 
+/// What the processes write, by file.
+fn written(program: &Path, test: &str, words: &[&str]) -> Vec<Vec<u8>> {
+    let folder = folder(&format!("{test}-out"));
+    let out = format!("out={}", folder.join("it").display());
+    let ended = forked(program, 4, &[words, &[&out]].concat());
+    assert!(ended.status.success(), "{words:?}: {}", text(&ended.stdout));
+    let files = fs::read_dir(&folder).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| fs::read(file).unwrap()).collect()
+}
+
+/// The result lies where the next one will be.
+#[test]
+fn a_result_may_be_composited_again() {
+    let program = compiled("composite", "again");
+    for mode in [
+        "mode=blend depth=none order=mixed",
+        "mode=z",
+        "mode=blend depth=none change=2",
+    ] {
+        for size in ["width=64", "width=700 height=800"] {
+            let words = |again| [mode, size, "frames=3", again].join(" ");
+            let [direct, copied] = ["again=1", "again=2"].map(|again| {
+                let words = words(again);
+                written(&program, "again", &words.split(' ').collect::<Vec<_>>())
+            });
+            assert_eq!(direct.len(), 12);
+            assert!(direct == copied, "{mode} {size}");
+        }
+    }
+}
+
+#[test]
+fn a_background_ends_with_its_frame() {
+    let program = compiled("composite", "change");
+    let words = "mode=blend depth=none order=mixed strategy=direct content=odd frames=2 change=1";
+    let words: Vec<&str> = words.split(' ').collect();
+    let [white, black] = ["background=1,1,1,1", "background=0,0,0,0"]
+        .map(|background| written(&program, "change", &[&words[..], &[background]].concat()));
+    assert_eq!(white.len(), 8);
+    // The files of each process are one after the other.
+    assert!(white[0] != black[0], "the first frame has a background");
+    for at in [1, 3, 5, 7] {
+        assert!(white[at] == black[at], "{at}");
+    }
+}
+
 #[test]
 fn processes_that_end_or_stop_are_errors_for_the_others() {
     let program = compiled("composite", "ends");

@@ -453,8 +453,8 @@ impl<'a> Group<'a> {
     /// Sleeps until the rank `to`, the receiver, has used the picture of this member's last frame
     /// ([`Group::used`]), if this host has more members than processors. This is for programs that
     /// wait for the receiver by polling, as those over MPI do: while they poll, they take time from
-    /// the receiver. Other programs draw their next picture meanwhile instead. Never waits longer
-    /// than a composition may take.
+    /// the receiver. Other programs draw their next picture meanwhile instead. Does not sleep for
+    /// much longer than this member has drawn.
     pub fn wait_until_used(&self, to: usize) {
         if let Some(shared) = &self.shared {
             if to != self.links.rank {
@@ -483,7 +483,8 @@ impl<'a> Group<'a> {
         let (links, messages, choice) = (&self.links, &mut self.messages, &mut self.choice);
         let result = match (way, &mut self.shared) {
             (CompositeMethod::Memory(mode), Some(shared)) => {
-                let background = self.background;
+                let is_receiver = terms.to == Some(links.rank);
+                let background = self.background.filter(|_| is_receiver);
                 shared.composite(links, frame, own, terms, (mode, &order), background)
             }
             (CompositeMethod::Hosts(blocks), shared) => {

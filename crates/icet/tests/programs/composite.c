@@ -23,11 +23,11 @@ static struct {
     const char *fill;
     const char *content;
     int width, height, columns, rows, frames, correct, one, collect, interlace, valid[4], seed;
-    int replicate, float_view, empty, die, stop, stop_for, other;
+    int replicate, float_view, empty, die, stop, stop_for, other, again, change;
     double bounds;
     float background[4];
 } o = {"", "z", "ub", "f", "sequential", "automatic", "none", "image", "dense", "random", 64, 48, 1, 1, 1,
-       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, {0, 0, 0, 0}};
+       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, 0, 0, {0, 0, 0, 0}};
 
 static int rank, size;
 
@@ -48,7 +48,7 @@ static void parse(int argc, char **argv) {
             {"frames", 0, &o.frames}, {"correct", 0, &o.correct}, {"one", 0, &o.one}, {"collect", 0, &o.collect},
             {"interlace", 0, &o.interlace}, {"seed", 0, &o.seed}, {"replicate", 0, &o.replicate},
             {"floating", 0, &o.float_view}, {"empty", 0, &o.empty}, {"die", 0, &o.die}, {"stop", 0, &o.stop}, {"stop_for", 0, &o.stop_for},
-            {"other", 0, &o.other},
+            {"other", 0, &o.other}, {"again", 0, &o.again}, {"change", 0, &o.change},
         };
         int known = 0;
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -261,6 +261,7 @@ int main(int argc, char **argv) {
     if (o.bounds > 0) icetBoundingBoxd(-o.bounds + 2 * o.bounds * rank / size, -o.bounds + 2 * o.bounds * (rank + 1) / size, -o.bounds, o.bounds, -1, 1);
     IceTDouble identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     int width = o.width * o.columns, height = o.height * o.rows;
+    IceTImage image = icetImageNull();
     for (frame_now = 0; frame_now < o.frames; frame_now++) {
         if (o.die == rank && frame_now == 1) _exit(9);
         if (o.stop == rank && frame_now == 1) {
@@ -272,7 +273,18 @@ int main(int argc, char **argv) {
             icetResetTiles();
             icetAddTile(0, 0, o.width / 2, o.height, 0);
         }
-        IceTImage image;
+        /* From the second frame on, pieces stay where they are, and there is no background. */
+        if (o.change == 1 && frame_now == 1) {
+            icetDisable(ICET_COLLECT_IMAGES);
+            memset(o.background, 0, sizeof o.background);
+            o.collect = 0;
+        }
+        /* From the second frame on, pictures have depths, and so need more memory. */
+        if (o.change == 2 && frame_now == 1) {
+            icetSetDepthFormat(ICET_IMAGE_DEPTH_FLOAT);
+            icetCompositeMode(ICET_COMPOSITE_MODE_Z_BUFFER);
+            o.depth = "f", o.mode = "z";
+        }
         if (!strcmp(o.via, "draw")) {
             image = icetDrawFrame(identity, identity, o.background);
         } else {
@@ -281,8 +293,14 @@ int main(int argc, char **argv) {
             float *f = malloc(pixels * 16), *depth = malloc(pixels * 4);
             int channels = !strcmp(o.color, "rgb") ? 3 : 4;
             fill(ub, f, channels, depth, frame_now, 0, 0, width, height, width);
+            /* The first process shows its last result, from where it lies (1) or copied (2). */
+            void *bytes = ub;
+            if (o.again && frame_now && !rank) {
+                bytes = icetImageGetColorub(image);
+                if (o.again == 2) bytes = memcpy(ub, bytes, pixels * 4);
+            }
             int has_valid = o.valid[2] >= 0;
-            image = icetCompositeImage(!strcmp(o.color, "ub") ? (void *)ub : !strcmp(o.color, "none") ? NULL : (void *)f,
+            image = icetCompositeImage(!strcmp(o.color, "ub") ? bytes : !strcmp(o.color, "none") ? NULL : (void *)f,
                                        strcmp(o.depth, "none") ? depth : NULL, has_valid ? o.valid : NULL,
                                        !strcmp(o.via, "matrices") ? identity : NULL, !strcmp(o.via, "matrices") ? identity : NULL, o.background);
             memset(ub, 0xAA, pixels * 4);

@@ -40,8 +40,8 @@ pub(super) enum Counter {
     Finished,
     /// As the receiver, the member has used the merged picture.
     Used,
-    /// The member has merged a block of pictures early, and others can read the result.
-    MergedBlock,
+    /// The member has merged some pictures early, and others can read the result.
+    MergedEarly,
 }
 
 impl Counter {
@@ -51,7 +51,7 @@ impl Counter {
         Counter::Merged,
         Counter::Finished,
         Counter::Used,
-        Counter::MergedBlock,
+        Counter::MergedEarly,
     ];
 }
 
@@ -62,8 +62,8 @@ pub(super) enum Which {
     Result,
     /// Where the member's picture is.
     Picture,
-    /// Where a block of pictures is that the member has merged early.
-    Block,
+    /// Where the result of the member's early merge is.
+    Early,
 }
 
 /// One member's page.

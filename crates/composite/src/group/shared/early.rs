@@ -3,18 +3,18 @@
 //!
 //! The positions in the order form blocks of two, four, eight and so on, each aligned to its size.
 //! A member that has drawn merges the largest block around its own position of which all others
-//! have drawn, in one pass, into memory of its own. No member waits for such a block: those that
-//! merge later read a block if it is there, and the pictures themselves if it is not. So this is
-//! used only for the nearest depth, which is the same whether it is merged in one pass or in
-//! several.
+//! have drawn, in one pass, into memory of its own. Members that merge later do not wait for this
+//! result: they read it if it is there, and the pictures themselves if it is not. Which of these
+//! happens is chance, and both must give the same pixels. So only pictures with the nearest depth
+//! are merged early: blending in several passes would round differently.
 
 use std::ops::Range;
 
 use super::control::{Counter, Which};
 use super::frame::{covered_by, Frame, Input};
 use super::head::Head;
-use super::memory::{layer_mut, sizes, OwnMemory};
-use super::Shared;
+use super::memory::{layer_mut, parts, sizes, OwnMemory};
+use super::{Shared, Taken};
 use crate::covered::merge_covered;
 use crate::group::agreed::Mode;
 use crate::group::CompositeError;
@@ -33,8 +33,8 @@ impl Frame<'_, '_> {
 }
 
 impl Shared {
-    /// Merges the largest block of pictures that is there, unless it is this member's own picture
-    /// alone, or all of them.
+    /// Merges the largest block of pictures around this member's own that is there, if others still
+    /// draw.
     pub(super) fn merge_early(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
         if !frame.may_merge_early() || !self.has_drawn_long(frame.terms, frame.order) {
             return Ok(());
@@ -42,12 +42,17 @@ impl Shared {
         let Some(block) = frame.position().and_then(|at| self.drawn_block(frame, at)) else {
             return Ok(());
         };
-        // Members may still read a block of the last frame. Merging early is not worth a wait.
+        // Members may still read the result of an earlier frame. This is not worth a wait.
+        let Taken {
+            frame: last,
+            readers,
+            ..
+        } = &self.early_taken;
         let has_merged = |rank: &usize| {
             let control = &self.peer(*rank).control;
-            control.has(Counter::Merged, frame.number)
+            control.has(Counter::Merged, last.wrapping_add(1))
         };
-        if !frame.readers().iter().all(has_merged) {
+        if !readers.iter().all(has_merged) {
             return Ok(());
         }
         let heads = block.clone().map(|at| {
@@ -58,21 +63,30 @@ impl Shared {
         let covered = covered_by(frame.terms, &heads, frame.merged.channel)?;
         let inputs = self.inputs(frame, block.start, &heads);
         let sizes = sizes(frame.terms.pixels(), frame.merged);
-        let own = match self.block.take().filter(|own| own.has_room_for(sizes)) {
+        let own = match self.early.take().filter(|own| own.has_room_for(sizes)) {
             Some(own) => own,
-            None => self.create(frame.links, 1, sizes)?,
+            None => match self.create(frame.links, 1, sizes) {
+                Ok(created) => created,
+                // Pictures can be merged without this memory.
+                Err(_) => return Ok(()),
+            },
         };
         let merged = self.merge_block(frame, &inputs, &own);
         let place = own.place(0);
-        self.block = Some(own);
+        self.early = Some(own);
         if merged? {
             let head = Head {
-                block,
+                positions: block,
                 ..frame.head(place, covered)
             };
+            self.early_taken = Taken {
+                frame: frame.number,
+                readers: frame.readers(),
+                terms: None,
+            };
             let own = self.own(frame.links);
-            own.write(Which::Block, frame.number, &head.to_words());
-            own.set(Counter::MergedBlock, frame.next());
+            own.write(Which::Early, frame.number, &head.to_words());
+            own.set(Counter::MergedEarly, frame.next());
         }
         Ok(())
     }
@@ -87,7 +101,7 @@ impl Shared {
     ) -> Result<bool, CompositeError> {
         let whole = frame.whole();
         for at in 0..frame.stripes() {
-            if frame.order.iter().all(|rank| self.has_drawn(frame, *rank)) {
+            if self.have_all_drawn(frame) {
                 return Ok(false);
             }
             let stripe = frame.stripe(at);
@@ -102,10 +116,13 @@ impl Shared {
     }
 
     /// The largest block around a position of which all members have drawn. None if that is only
-    /// this position, or all of the order.
+    /// this position, or if all members have drawn.
     fn drawn_block(&self, frame: &Frame<'_, '_>, at: usize) -> Option<Range<usize>> {
         let members = frame.order.len();
-        let blocks = (1..).map(|bits| {
+        if self.have_all_drawn(frame) {
+            return None;
+        }
+        let blocks = (1..usize::BITS).map(|bits| {
             let start = at >> bits << bits;
             start..(start + (1 << bits)).min(members)
         });
@@ -115,6 +132,10 @@ impl Shared {
         };
         let drawn = blocks.take_while(|block| block.len() < members && has_drawn(block));
         drawn.last().filter(|block| block.len() > 1)
+    }
+
+    fn have_all_drawn(&self, frame: &Frame<'_, '_>) -> bool {
+        frame.order.iter().all(|rank| self.has_drawn(frame, *rank))
     }
 
     fn has_drawn(&self, frame: &Frame<'_, '_>, rank: usize) -> bool {
@@ -132,22 +153,27 @@ impl Shared {
     ) -> Vec<Input> {
         let all = start..start + heads.len();
         let mut blocks = match frame.may_merge_early() {
-            true => self.blocks(frame, &all),
+            true => self.merged_early(frame, &all),
             false => Vec::new(),
         };
         // Larger ones come first.
-        blocks.sort_by_key(|block| (block.head.block.start, usize::MAX - block.head.block.len()));
+        blocks.sort_by_key(|block| {
+            (
+                block.head.positions.start,
+                usize::MAX - block.head.positions.len(),
+            )
+        });
         let mut inputs = Vec::with_capacity(heads.len());
         let mut at = all.start;
         while at < all.end {
-            let block = blocks.iter().find(|block| block.head.block.start == at);
+            let block = blocks.iter().find(|block| block.head.positions.start == at);
             let input = block.cloned().unwrap_or_else(|| Input {
                 rank: frame.order[at],
                 which: Which::Picture,
                 head: heads[at - start].clone(),
             });
             at = match input.which {
-                Which::Block => input.head.block.end,
+                Which::Early => input.head.positions.end,
                 _ => at + 1,
             };
             inputs.push(input);
@@ -155,30 +181,35 @@ impl Shared {
         inputs
     }
 
-    /// The blocks within `positions` that are there. A block that cannot be used is left out.
-    fn blocks(&mut self, frame: &Frame<'_, '_>, positions: &Range<usize>) -> Vec<Input> {
+    /// The results of early merges of pictures within `positions`. Those that cannot be used are left
+    /// out.
+    fn merged_early(&mut self, frame: &Frame<'_, '_>, positions: &Range<usize>) -> Vec<Input> {
         let mut found = Vec::new();
         for at in positions.clone() {
             let rank = frame.order[at];
             let peer = self.peer_mut(rank);
-            if !peer.control.is_at(Counter::MergedBlock, frame.next()) {
+            if !peer.control.is_at(Counter::MergedEarly, frame.next()) {
                 continue;
             }
-            let head = Head::from_words(peer.control.read(Which::Block, frame.number));
-            let Range { start, end } = head.block;
+            let head = Head::from_words(peer.control.read(Which::Early, frame.number));
+            let Range { start, end } = head.positions;
             let is_usable = head.difference(frame.number, frame.agreed).is_none()
                 && (positions.start..=at).contains(&start)
                 && (at + 1..=positions.end).contains(&end)
                 && (head.covered.rectangle).is_within(frame.terms.width, frame.terms.height)
                 && {
                     let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
-                    let seen = peer.seen_mut(Which::Block);
+                    let seen = peer.seen_mut(Which::Early);
+                    let all = 0..frame.terms.pixels();
+                    let has_all =
+                        |mapping| parts(mapping, head.place, frame.merged, &all).is_some();
                     seen.map(head.place, pid, nonce).is_ok()
+                        && seen.find(head.place).is_some_and(has_all)
                 };
             if is_usable {
                 found.push(Input {
                     rank,
-                    which: Which::Block,
+                    which: Which::Early,
                     head,
                 });
             }
@@ -190,19 +221,20 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, Depth, Format, Group, Pixel, Terms};
+    use crate::covered::Covered;
+    use crate::group::agreed::Agreed;
+    use crate::group::shared::memory::PictureLocation;
+    use crate::{Color, Depth, Format, Group, PictureRef, Pixel, Terms};
     use mgn_fabric::job::Job;
     use mgn_fuzzing::Random;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
 
-    const SIDE: usize = 64;
-
-    fn terms(order: Vec<usize>, to: usize) -> Terms {
+    fn terms(side: usize, order: Vec<usize>, to: usize) -> Terms {
         Terms {
-            width: SIDE,
-            height: SIDE,
+            width: side,
+            height: side,
             origin: [0, 0],
             format: Format {
                 color: Color::Rgba8,
@@ -220,19 +252,19 @@ mod tests {
         ((at * 7 + frame * 13 + rank * 29) % 11 / 2) as f32 / 4.0
     }
 
-    /// Members draw in random turns. The receiver gets what one pass over all pictures gives, and
-    /// the background where all depths are 1. In some frames, a member announces blocks that cannot
-    /// be right: they are not used.
+    /// Members draw in random turns. In some frames, the receiver and others have no picture. The
+    /// receiver gets what one pass over all pictures gives, and the background where all depths are
+    /// 1. In some frames, a member announces an early merge that cannot be right: it is not used.
     #[test]
-    fn blocks_change_nothing() {
+    fn early_merges_change_nothing() {
         const SIZE: usize = 7;
-        const FRAMES: usize = 40;
+        const FRAMES: usize = 48;
         const BACKGROUND: Pixel = Pixel {
             color: [77; 16],
             depth: 1.0_f32.to_ne_bytes(),
         };
         let name = format!("composite-early-{}", std::process::id());
-        let (name, blocks) = (&name, &AtomicUsize::new(0));
+        let (name, merges) = (&name, &AtomicUsize::new(0));
         let rank = |rank: u32| {
             let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
             let member = job.join().unwrap();
@@ -246,23 +278,29 @@ mod tests {
                     (1..SIZE).for_each(|at| ranks.swap(at, random.below(at + 1)));
                     ranks
                 };
-                let (order, turns) = (shuffled(), shuffled());
-                let terms = terms(order.clone(), frame % SIZE);
-                thread::sleep(Duration::from_millis(2 * turns[rank] as u64));
-                let room = group.draw(&terms).unwrap();
-                room.color.fill(rank as u8);
-                for (at, pixel) in room.depth.chunks_exact_mut(4).enumerate() {
-                    pixel.copy_from_slice(&depth(frame, rank, at).to_ne_bytes());
-                }
-                if turns[rank] == 0 && frame % 4 == 3 {
-                    announce_wrong(&group, frame, rank);
-                }
+                let (mut order, turns) = (shuffled(), shuffled());
+                order.truncate(SIZE - frame % 3);
+                let side = 40 + frame / 8;
+                let terms = terms(side, order.clone(), frame % SIZE);
                 group.set_background(Some(BACKGROUND));
-                group.composite_drawn(&terms, None).unwrap();
+                if order.contains(&rank) {
+                    thread::sleep(Duration::from_millis(2 * turns[rank] as u64));
+                    let room = group.draw(&terms).unwrap();
+                    room.color.fill(rank as u8);
+                    for (at, pixel) in room.depth.chunks_exact_mut(4).enumerate() {
+                        pixel.copy_from_slice(&depth(frame, rank, at).to_ne_bytes());
+                    }
+                    if frame % 4 == 3 && turns[rank] == 0 {
+                        announce_wrong(&group, frame, &terms);
+                    }
+                    group.composite_drawn(&terms, None).unwrap();
+                } else {
+                    group.composite(PictureRef::default(), &terms).unwrap();
+                }
                 let shared = group.shared.as_ref().unwrap();
                 let own = shared.own(&group.links);
-                let has_merged = own.is_at(Counter::MergedBlock, frame as u32 + 1);
-                blocks.fetch_add(usize::from(has_merged), Ordering::Relaxed);
+                let has_merged = own.is_at(Counter::MergedEarly, frame as u32 + 1);
+                merges.fetch_add(usize::from(has_merged), Ordering::Relaxed);
                 let Some(merged) = group.merged_mut(&terms) else {
                     continue;
                 };
@@ -287,20 +325,54 @@ mod tests {
                 scope.spawn(move || rank(number));
             }
         });
-        assert!(blocks.load(Ordering::Relaxed) > FRAMES, "{blocks:?}");
+        assert!(merges.load(Ordering::Relaxed) > FRAMES, "{merges:?}");
     }
 
-    /// Announces a block at a place that is outside of all memory, as a faulty member might.
-    fn announce_wrong(group: &Group<'_>, frame: usize, rank: usize) {
-        let own = group.shared.as_ref().unwrap().own(&group.links);
-        let mut words = own.read(Which::Block, frame as u32);
-        words[0] = frame as u64;
-        words[16] = match frame % 3 {
-            0 => 9 << 32,
-            1 => ((rank as u64 + 1) << 32) | (rank as u64 + 3),
-            _ => u64::MAX,
+    /// Announces an early merge of other pictures, or outside of all memory, as a faulty member
+    /// might.
+    fn announce_wrong(group: &Group<'_>, frame: usize, terms: &Terms) {
+        let shared = group.shared.as_ref().unwrap();
+        let own = shared.own(&group.links);
+        let order = terms.order.as_ref().unwrap();
+        let at = order
+            .iter()
+            .position(|rank| *rank == group.links.rank)
+            .unwrap();
+        let place = shared.pictures.as_ref().unwrap().own.place(0);
+        let right = Head {
+            frame: frame as u32,
+            agreed: Agreed::new(terms, Mode::Stripes, order),
+            place,
+            covered: Covered::whole(terms.width, terms.height),
+            background: None,
+            positions: at..at + 1,
         };
-        own.write(Which::Block, frame as u32, &words);
-        own.set(Counter::MergedBlock, frame as u32 + 1);
+        let (outside, huge) = (u64::MAX - 3, usize::MAX >> 32);
+        let wrong = match frame / 4 % 4 {
+            0 => Head {
+                positions: at + 1..at + 3,
+                ..right
+            },
+            1 => Head {
+                positions: 0..huge,
+                ..right
+            },
+            2 => Head {
+                place: PictureLocation {
+                    color: outside,
+                    ..place
+                },
+                ..right
+            },
+            _ => Head {
+                place: PictureLocation {
+                    size: outside,
+                    ..place
+                },
+                ..right
+            },
+        };
+        own.write(Which::Early, frame as u32, &wrong.to_words());
+        own.set(Counter::MergedEarly, frame as u32 + 1);
     }
 }

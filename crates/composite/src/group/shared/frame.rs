@@ -23,7 +23,7 @@ use crate::{Channel, Layer, LayerMut};
 /// How long a member that helps to merge waits until the receiver has finished its last frame, as a
 /// multiple of the group's patience: longer than the receiver waits for other members in that
 /// frame.
-pub(super) const HELPED_PATIENCE: u32 = 4;
+const HELPED_PATIENCE: u32 = 4;
 
 /// The inputs of a frame.
 pub(super) struct Frame<'f, 'a> {
@@ -97,17 +97,17 @@ impl Frame<'_, '_> {
             place,
             covered,
             background: None,
-            block: 0..0,
+            positions: 0..0,
         }
     }
 }
 
-/// A picture that is merged, or a block of pictures that has been merged early.
+/// A picture to be merged, or the result of an early merge.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     /// The rank in whose memory it is.
     pub rank: usize,
-    /// [`Which::Picture`] or [`Which::Block`].
+    /// [`Which::Picture`] or [`Which::Early`].
     pub which: Which,
     pub head: Head,
 }
@@ -246,6 +246,7 @@ impl Shared {
     ) -> Result<(Range<usize>, Vec<Head>), CompositeError> {
         let (links, terms, next) = (frame.links, frame.terms, frame.next());
         let rank = links.rank;
+        self.has_drawn_for = self.frame_ended.get().elapsed();
         let is_receiver = frame.to == Some(rank);
         // If no other member reads this picture, it can stay where it is.
         let stays = match &own {
@@ -530,12 +531,12 @@ impl Shared {
                 _ => {
                     let mapping = self.peer(*rank).seen(*which).find(head.place);
                     let stored = match which {
-                        Which::Block => frame.merged,
+                        Which::Early => frame.merged,
                         _ => drawn,
                     };
-                    // SAFETY: the other member has counted its picture as drawn, or its block as
-                    // merged, and does not change it until this member has counted the frame as
-                    // merged.
+                    // SAFETY: the other member has counted its picture as drawn, or its early
+                    // merge as done, and does not change it until this member has counted the frame
+                    // as merged.
                     mapping.and_then(|it| unsafe { layer(it, head.place, stored, stripe) })
                 }
             };

@@ -14,11 +14,12 @@ pub(super) struct Head {
     pub agreed: Agreed,
     pub place: PictureLocation,
     pub covered: Covered,
-    /// For memory of a receiver: the pixel that it gets where no picture shows anything.
+    /// In a receiver's announcement: the pixel that the merged picture gets where no picture shows
+    /// anything.
     pub background: Option<Pixel>,
-    /// The positions in the order of the pictures that the place has. Empty for memory of a
-    /// receiver.
-    pub block: Range<usize>,
+    /// In the announcement of an early merge: the positions in the order of the merged pictures.
+    /// Empty in all others.
+    pub positions: Range<usize>,
 }
 
 impl Head {
@@ -46,7 +47,7 @@ impl Head {
             (color >> 64) as u64,
             f,
             u64::from(self.background.is_some()),
-            range(&self.block),
+            range(&self.positions),
             0,
             0,
             0,
@@ -96,7 +97,7 @@ impl Head {
                 },
             },
             background: has_background.then_some(pixel),
-            block: range(16),
+            positions: range(16),
         }
     }
 }
@@ -128,7 +129,7 @@ mod tests {
                 },
             },
             background: None,
-            block: 3..4,
+            positions: 3..4,
         };
         assert_eq!(Head::from_words(head.to_words()), head);
         let of_result = Head {

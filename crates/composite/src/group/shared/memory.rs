@@ -149,7 +149,7 @@ impl Seen {
 }
 
 /// Where pixels of a picture are; none if that is outside of the memory.
-fn parts(
+pub(super) fn parts(
     mapping: &Mapping,
     place: PictureLocation,
     stored: Stored,

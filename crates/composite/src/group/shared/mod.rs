@@ -26,7 +26,6 @@ use super::{CompositeError, Terms};
 use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
-use frame::HELPED_PATIENCE;
 use head::Head;
 use memory::{layer_mut, sizes, OwnMemory, PictureLocation, Seen, Stored};
 
@@ -48,8 +47,14 @@ const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 /// The approximate bytes of pictures that are merged per second on a crowded host.
 const MERGED_A_SECOND: f64 = 2e9;
 
-/// How often a member that only waits for the receiver looks whether it has finished.
-const LOOKS: Duration = Duration::from_millis(1);
+/// How often a member that waits until the receiver has used the picture looks at its counter.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// A member waits for that at most this long, or this many times as long as it has drawn itself,
+/// whichever is longer. Members that take longer to draw may need this one meanwhile, for example
+/// for messages of their own.
+const SLEEP_MIN: Duration = Duration::from_secs(1);
+const SLEEP_FACTOR: u32 = 4;
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -64,15 +69,17 @@ pub(super) struct Shared {
     told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<OwnMemory>,
-    /// Where the block of pictures is that this member merges early.
-    block: Option<OwnMemory>,
+    /// Where the result of this member's early merges is, and the ranks that read the last one.
+    early: Option<OwnMemory>,
+    early_taken: Taken,
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
     /// Whether this host has more members than processors.
     is_crowded: bool,
-    /// When this member ended its last frame.
+    /// When this member ended its last frame, and how long it has drawn since then.
     frame_ended: Cell<Instant>,
+    has_drawn_for: Duration,
     /// How many times the group's patience a member may have been busy with messages in any frame
     /// so far.
     messages_patience: u32,
@@ -84,7 +91,7 @@ struct Peer {
     invitation: Invitation,
     memory: Seen,
     result: Seen,
-    block: Seen,
+    early: Seen,
 }
 
 /// Places for this member's pictures, which take turns.
@@ -143,10 +150,9 @@ impl Shared {
         }
     }
 
-    /// Whether this member has drawn for longer than merging takes.
+    /// Whether this member has drawn for at least twice as long as merging takes.
     fn has_drawn_long(&self, terms: &Terms, order: &[usize]) -> bool {
-        let has_drawn = self.frame_ended.get().elapsed().as_secs_f64();
-        has_drawn > 2.0 * self.merge_seconds(terms, order)
+        self.has_drawn_for.as_secs_f64() > 2.0 * self.merge_seconds(terms, order)
     }
 
     /// The approximate duration of merging on a crowded host, in seconds.
@@ -218,13 +224,15 @@ impl Shared {
             pictures: None,
             told: Default::default(),
             result: None,
-            block: None,
+            early: None,
+            early_taken: Taken::default(),
             // No yielding: with more members than processors, yielding would take time from members
             // that draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
             is_crowded,
             frame_ended: Cell::new(Instant::now()),
+            has_drawn_for: Duration::ZERO,
             messages_patience: 0,
         };
         Ok((hosts, Some(shared)))
@@ -250,7 +258,7 @@ impl Shared {
             place: PictureLocation::default(),
             covered: Covered::whole(width, height),
             background: None,
-            block: 0..0,
+            positions: 0..0,
         };
         self.own(links)
             .write(Which::Result, number, &head.to_words());
@@ -288,25 +296,25 @@ impl Shared {
     }
 
     /// On a crowded host, sleeps until the receiver has used the merged pictures of all frames
-    /// before `next`. Returns early if the receiver has stopped compositing, or takes longer than
-    /// any composition may: the next frame then reports why.
+    /// before `next`, but not for much longer than this member has drawn: if the receiver is late
+    /// or has failed, the next frame reports it.
     pub fn wait_until_used(&self, links: &Links<'_>, to: usize, next: u32) {
         let Some(receiver) = self.members[to].as_ref().filter(|_| self.is_crowded) else {
             return;
         };
-        let times = HELPED_PATIENCE.max(1 + self.messages_patience);
-        let patience = links.patience.saturating_mul(times);
         let start = Instant::now();
+        let most = SLEEP_MIN.max(self.has_drawn_for * SLEEP_FACTOR);
         let control = &receiver.control;
         while !control.has(Counter::Used, next)
             && control.ended() == 0
             && links.is_open(to)
-            && start.elapsed() < patience
+            && start.elapsed() < most
         {
-            // If the receiver woke this member, this member would take the receiver's processor
-            // before the receiver can go on.
-            std::thread::sleep(LOOKS);
+            // This member looks from time to time, and is not woken: if the receiver woke it, it
+            // would run in the receiver's place before the receiver can return to its program.
+            std::thread::sleep(LOOK_INTERVAL);
         }
+        self.frame_ended.set(Instant::now());
     }
 
     /// Announces where this member's picture is, once all ranks have read the last announcement in
@@ -525,16 +533,16 @@ impl Peer {
             invitation,
             memory: Seen::default(),
             result: Seen::default(),
-            block: Seen::default(),
+            early: Seen::default(),
         }
     }
 
-    /// The memory of pictures, results or blocks.
+    /// The memory of pictures, results or early merges.
     fn seen(&self, which: Which) -> &Seen {
         match which {
             Which::Picture => &self.memory,
             Which::Result => &self.result,
-            Which::Block => &self.block,
+            Which::Early => &self.early,
         }
     }
 
@@ -542,7 +550,7 @@ impl Peer {
         match which {
             Which::Picture => &mut self.memory,
             Which::Result => &mut self.result,
-            Which::Block => &mut self.block,
+            Which::Early => &mut self.early,
         }
     }
 }
@@ -684,7 +692,7 @@ mod tests {
                     place: result.place(0),
                     covered: Covered::whole(terms.width, terms.height),
                     background: None,
-                    block: 0..0,
+                    positions: 0..0,
                 };
                 shared.own(links).write(Which::Result, 0, &head.to_words());
                 shared.result = Some(result);
