@@ -252,8 +252,8 @@ fn begin(registry: &mut Registry, view: &View<'_>) -> Result<Frame, Problem> {
     state.set_bool(param::IS_DRAWING_FRAME, true);
     state.reset_times();
     context.timers.clear();
-    // The pictures of the last frame may lie in memory that the group uses again. If a draw callback
-    // threw an exception, the drawn one still does.
+    // The pictures of the last frame may lie in memory that the group uses again. The drawn one
+    // does if a draw callback threw an exception.
     context.result.image.end_loan();
     context.drawn.image.end_loan();
     context.is_lent = false;

@@ -113,7 +113,7 @@ impl Control {
         self.value(counter) == target
     }
 
-    fn value(&self, counter: Counter) -> u32 {
+    pub fn value(&self, counter: Counter) -> u32 {
         let word = self.mapping.word(counter.offset());
         word.load(Ordering::Acquire)
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::control::{Counter, Which};
 use super::frame::{covered_by, Frame, Input};
 use super::head::Head;
-use super::memory::{layer_mut, parts, sizes, OwnMemory};
+use super::memory::{layer_mut, parts, sizes, OwnMemory, PictureLocation};
 use super::{Shared, Taken};
 use crate::covered::merge_covered;
 use crate::group::agreed::Mode;
@@ -33,12 +33,44 @@ impl Frame<'_, '_> {
 }
 
 impl Shared {
-    /// Merges the largest block of pictures around this member's own that is there, if others still
-    /// draw.
-    pub(super) fn merge_early(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
-        if !frame.may_merge_early() || !self.has_drawn_long(frame.terms, frame.order) {
-            return Ok(());
+    /// Does what saves time later, if this member has time now because others still draw.
+    pub(super) fn prepare(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
+        let is_in_time = frame.mode == Mode::Stripes
+            && self.has_drawn_long(frame.terms, frame.order)
+            && !self.have_all_drawn(frame);
+        if is_in_time && frame.may_merge_early() {
+            self.merge_early(frame)?;
         }
+        if is_in_time {
+            self.map_ahead();
+        }
+        Ok(())
+    }
+
+    /// Maps the memory of all others that they have announced last, so that this need not be done
+    /// when all have drawn. Mapping a picture takes longer than merging it, but each is mapped only
+    /// once.
+    fn map_ahead(&mut self) {
+        const ALL: [(Which, Counter); 3] = [
+            (Which::Picture, Counter::Drawn),
+            (Which::Result, Counter::Ready),
+            (Which::Early, Counter::MergedEarly),
+        ];
+        for peer in self.members.iter_mut().flatten() {
+            for (which, counter) in ALL {
+                let last = peer.control.value(counter).wrapping_sub(1);
+                let head = Head::from_words(peer.control.read(which, last));
+                if head.frame == last && head.place != PictureLocation::default() {
+                    let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
+                    // The member that needs the memory reports errors.
+                    let _ = peer.seen_mut(which).map(head.place, pid, nonce);
+                }
+            }
+        }
+    }
+
+    /// Merges the largest block of pictures around this member's own that is there.
+    fn merge_early(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
         let Some(block) = frame.position().and_then(|at| self.drawn_block(frame, at)) else {
             return Ok(());
         };
@@ -115,13 +147,10 @@ impl Shared {
         Ok(true)
     }
 
-    /// The largest block around a position of which all members have drawn. None if that is only
-    /// this position, or if all members have drawn.
+    /// The largest block around a position of which all members have drawn, but not all of the
+    /// order. None if that is only this position.
     fn drawn_block(&self, frame: &Frame<'_, '_>, at: usize) -> Option<Range<usize>> {
         let members = frame.order.len();
-        if self.have_all_drawn(frame) {
-            return None;
-        }
         let blocks = (1..usize::BITS).map(|bits| {
             let start = at >> bits << bits;
             start..(start + (1 << bits)).min(members)
@@ -181,8 +210,8 @@ impl Shared {
         inputs
     }
 
-    /// The results of early merges of pictures within `positions`. Those that cannot be used are left
-    /// out.
+    /// The results of early merges of pictures within `positions`. Those that cannot be used are
+    /// left out.
     fn merged_early(&mut self, frame: &Frame<'_, '_>, positions: &Range<usize>) -> Vec<Input> {
         let mut found = Vec::new();
         for at in positions.clone() {
@@ -223,7 +252,6 @@ mod tests {
     use super::*;
     use crate::covered::Covered;
     use crate::group::agreed::Agreed;
-    use crate::group::shared::memory::PictureLocation;
     use crate::{Color, Depth, Format, Group, PictureRef, Pixel, Terms};
     use mgn_fabric::job::Job;
     use mgn_fuzzing::Random;

@@ -284,7 +284,7 @@ impl Shared {
             self.announce(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
-        self.merge_early(frame)?;
+        self.prepare(frame)?;
         let mut heads = Vec::new();
         let mut kept = 0..0;
         match (frame.to, position) {
