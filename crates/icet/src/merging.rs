@@ -362,7 +362,7 @@ fn lend(
     // SAFETY: any bytes are words.
     let parts = unsafe { (picture.color.align_to_mut(), picture.depth.align_to_mut()) };
     let (([], color, []), ([], depth, [])) = parts else {
-        unreachable!("pictures begin at multiples of a page");
+        unreachable!("pictures begin at multiples of four bytes");
     };
     let color = if frame.color == Color::None {
         &mut []
