@@ -9,15 +9,8 @@ use mgn_sys::{memory, Mapping, Protection};
 use super::control;
 use crate::{Channel, Format, Layer, LayerMut, Operation};
 
-/// The size of a page. Each picture has pages of its own, and so have its colours and depths.
+/// Pictures begin at multiples of this, and so do their colours and depths.
 const ALIGN: usize = 4096;
-
-/// Where colours and depths begin within their first page: at different multiples of this. Merging
-/// reads the pixels of all members from the same place on. If they all began with their pages, they
-/// would all need the same lines of the first-level cache, which holds 8 or 12 of each: on an AMD
-/// Zen 3, merging eight pictures of 256x256 with depth took 3.3 times as long.
-const STAGGER: usize = 256;
-const STAGGERS: usize = ALIGN / STAGGER;
 
 /// Where a picture is in its owner's memory: offsets in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,11 +30,8 @@ pub(super) struct OwnMemory {
     /// Open as long as others may have to map it.
     fd: OwnedFd,
     number: u32,
-    /// Bytes for the colours of a picture, and for a whole picture, with the space before them.
     color: usize,
     picture: usize,
-    /// Where the colours begin in their first page, and the depths.
-    starts: [usize; 2],
 }
 
 /// How the pixels of a picture are stored.
@@ -80,20 +70,15 @@ pub(super) fn sizes(pixels: usize, stored: Stored) -> [usize; 2] {
 }
 
 impl OwnMemory {
-    /// Room for `count` pictures of the member with this rank.
+    /// Room for `count` pictures.
     pub fn create(
         count: usize,
         [color, depth]: [usize; 2],
         number: u32,
-        (rank, nonce): (usize, u128),
+        nonce: u128,
     ) -> io::Result<OwnMemory> {
-        let starts = [0, 1].map(|part| (2 * rank + part) % STAGGERS * STAGGER);
-        let pages = |bytes: usize, start: usize| match bytes {
-            0 => 0,
-            bytes => (start + bytes).next_multiple_of(ALIGN),
-        };
-        let color = pages(color, starts[0]);
-        let picture = color + pages(depth, starts[1]);
+        let round = |bytes: usize| bytes.next_multiple_of(ALIGN);
+        let (color, picture) = (round(color), round(color) + round(depth));
         let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
         let size = picture.checked_mul(count).ok_or_else(too_large)?;
         // The nonce has a page of its own.
@@ -108,29 +93,21 @@ impl OwnMemory {
             number,
             color,
             picture,
-            starts,
         })
     }
 
     pub fn has_room_for(&self, [color, depth]: [usize; 2]) -> bool {
-        let rooms = [self.color, self.picture - self.color];
-        let has_room = |((bytes, room), start): ((usize, usize), usize)| match bytes {
-            0 => true,
-            bytes => start + bytes <= room,
-        };
-        let parts = [color, depth].into_iter().zip(rooms).zip(self.starts);
-        parts.into_iter().all(has_room)
+        color <= self.color && depth <= self.picture - self.color
     }
 
     pub fn place(&self, at: usize) -> PictureLocation {
-        let first = ALIGN + at * self.picture;
-        let [color, depth] = self.starts;
+        let color = ALIGN + at * self.picture;
         PictureLocation {
             memory: self.number,
             fd: self.fd.as_raw_fd() as u32,
             size: self.mapping.len() as u64,
-            color: (first + color) as u64,
-            depth: (first + self.color + depth) as u64,
+            color: color as u64,
+            depth: (color + self.color) as u64,
         }
     }
 
@@ -251,26 +228,9 @@ mod tests {
         depth_bytes: 4,
     };
 
-    /// Of 16 pictures' colours and depths, at most 4 begin in the same place of a page.
-    #[test]
-    fn pictures_begin_in_different_lines_of_the_cache() {
-        let mut counts = [0; ALIGN / 64];
-        for rank in 0..16 {
-            let own = OwnMemory::create(1, sizes(5000, STORED), 0, (rank, 0)).unwrap();
-            let place = own.place(0);
-            for start in [place.color, place.depth] {
-                assert_eq!(start % 64, 0);
-                counts[start as usize % ALIGN / 64] += 1;
-            }
-            assert!(own.has_room_for(sizes(5000, STORED)));
-            assert!(parts(own.mapping(), place, STORED, &(0..5000)).is_some());
-        }
-        assert!(counts.iter().all(|count| *count <= 4), "{counts:?}");
-    }
-
     #[test]
     fn pictures_are_seen_by_others() {
-        let own = OwnMemory::create(2, sizes(1000, STORED), 7, (0, 99)).unwrap();
+        let own = OwnMemory::create(2, sizes(1000, STORED), 7, 99).unwrap();
         assert!(own.has_room_for(sizes(1024, STORED)));
         assert!(!own.has_room_for(sizes(1025, STORED)));
         let (all, some) = (0..1000, 10..20);
@@ -297,8 +257,7 @@ mod tests {
 
     #[test]
     fn places_outside_of_the_memory_are_refused() {
-        let own = OwnMemory::create(1, sizes(960, STORED), 0, (0, 0)).unwrap();
-        // The depths of so many pixels end with their page.
+        let own = OwnMemory::create(1, sizes(1024, STORED), 0, 0).unwrap();
         let place = own.place(0);
         let wrong = [
             PictureLocation { color: 0, ..place },
@@ -316,17 +275,17 @@ mod tests {
             },
         ];
         for place in wrong {
-            assert!(parts(own.mapping(), place, STORED, &(0..960)).is_none());
+            assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_none());
         }
-        assert!(parts(own.mapping(), place, STORED, &(0..961)).is_none());
+        assert!(parts(own.mapping(), place, STORED, &(0..1025)).is_none());
         let overlapping = PictureLocation {
-            depth: place.color + 4 * 959,
+            depth: place.color + 4 * 1023,
             ..place
         };
         // SAFETY: no other code uses the memory.
-        let to_write = |place| unsafe { layer_mut(own.mapping(), place, STORED, &(0..960)) };
+        let to_write = |place| unsafe { layer_mut(own.mapping(), place, STORED, &(0..1024)) };
         assert!(to_write(overlapping).is_none() && to_write(place).is_some());
-        assert!(parts(own.mapping(), place, STORED, &(0..960)).is_some());
+        assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_some());
         assert!(parts(own.mapping(), place, STORED, &(usize::MAX - 1..usize::MAX)).is_none());
     }
 }

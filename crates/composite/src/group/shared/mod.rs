@@ -422,8 +422,7 @@ impl Shared {
     ) -> Result<OwnMemory, CompositeError> {
         self.memories += 1;
         let nonce = self.peer(links.rank).invitation.nonce;
-        let member = (links.rank, nonce);
-        OwnMemory::create(count, sizes, self.memories, member).map_err(CompositeError::Memory)
+        OwnMemory::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
     }
 
     /// Waits until no other member has to read a picture of this one.
