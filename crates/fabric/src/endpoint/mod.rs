@@ -62,6 +62,7 @@ use head::{Head, Kind, ACTIVE};
 use memory::Memory;
 use progress::Shared;
 
+use crate::block::Block;
 use crate::wait::Deadline;
 use crate::{Error, Message};
 
@@ -85,6 +86,13 @@ pub struct Ended {
 pub struct Received {
     pub status: Status,
     body: Body,
+}
+
+/// A message that [`Endpoint::take`] has found.
+enum Taken {
+    Whole(Body),
+    /// It is being transferred into the block.
+    Begun(Request, Block),
 }
 
 impl Endpoint {
@@ -303,24 +311,30 @@ impl Endpoint {
             .shared
             .wait_for_message(wanted, &deadline, |state| {
                 let found = state.engine.peek(wanted)?;
-                match state.engine.take_in_place(wanted) {
-                    Some((status, body)) => Some(Ok((status, Some(body)))),
-                    None => Some(Ok((found, None))),
+                if let Some((status, body)) = state.engine.take_in_place(wanted) {
+                    return Some(Ok((status, Taken::Whole(body))));
                 }
+                // The message is only offered, so it has to be transferred. The receive is posted
+                // before the lock is released: another thread could take the message otherwise.
+                let block = match Block::new(found.len) {
+                    Ok(block) => block,
+                    Err(error) => return Some(Err(error)),
+                };
+                let exactly = Wanted::new(found.link, found.tag);
+                let memory = Memory::one(block.range(0, found.len), found.len);
+                let request = state.engine.receive(exactly, memory);
+                state.engine.fetch_short();
+                Some(Ok((found, Taken::Begun(request, block))))
             })?
             .transpose()?;
-        let Some((status, body)) = found else {
+        let Some((status, taken)) = found else {
             return Ok(None);
         };
-        if let Some(body) = body {
-            return Ok(Some(Received { status, body }));
-        }
-        // The message was only offered, so it has to be transferred now.
-        let block = crate::block::Block::new(status.len)?;
-        let start = block.range(0, status.len);
-        let exactly = Wanted::new(status.link, status.tag);
-        // SAFETY: the block lives until the request has ended.
-        let request = unsafe { self.irecv(exactly, &[(start, status.len)]) };
+        let (request, block) = match taken {
+            Taken::Whole(body) => return Ok(Some(Received { status, body })),
+            Taken::Begun(request, block) => (request, block),
+        };
+        // The block lives until the request has ended, here.
         let status = self
             .wait(request, None)?
             .expect("without a timeout it ends");

@@ -157,6 +157,12 @@ impl Planned {
         }
         match &mut self.state {
             State::Due if is_on_line => self.state = State::Found,
+            // Only the process's parent learns that it has ended, so this mothership waits for the
+            // server to return, as at the start.
+            State::Found if !is_on_line => {
+                self.due = now + RETURN;
+                self.state = State::Due;
+            }
             State::Due if may_start && now >= self.due => self.begin(now),
             State::Failed { again, .. } if may_start && !is_on_line && now >= *again => {
                 self.begin(now)
@@ -362,6 +368,36 @@ fn folder(address: &Address) -> Result<PathBuf, Error> {
 mod tests {
     use super::*;
     use crate::config::Stage;
+
+    /// An earlier mothership has started the server. It is lost later.
+    #[test]
+    fn a_found_server_is_started_if_it_does_not_return() {
+        let log = std::env::temp_dir().join(format!("mgn-starter-{}.log", std::process::id()));
+        let mut server = Planned {
+            name: "a".into(),
+            command: Command::new("true"),
+            log,
+            due: RETURN,
+            failures: 0,
+            state: State::Due,
+        };
+        let second = Duration::from_secs;
+        server.look(second(1), true, &|_| true);
+        assert!(matches!(server.state, State::Found));
+        server.look(second(10), true, &|_| false);
+        server.look(second(11), true, &|_| true);
+        assert!(matches!(server.state, State::Found), "it has returned");
+        for at in [20, 23] {
+            server.look(second(at), true, &|_| false);
+            assert!(matches!(server.state, State::Due), "at {at} s");
+        }
+        server.look(second(24), true, &|_| false);
+        let State::Running(child) = &mut server.state else {
+            panic!("it was not started");
+        };
+        child.wait().unwrap();
+        let _ = fs::remove_file(&server.log);
+    }
 
     #[test]
     fn words_stay_words_in_a_shell() {
