@@ -55,8 +55,8 @@ pub(super) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Makes a socket at an address of the named interface, or else of the job's first interface.
-    /// If the job is on one host, the socket is reachable only from this host.
+    /// Makes a socket at an address of the named interface. Without one, it is an address of the
+    /// job's first interface, or, if there is none, 127.0.0.1, which only this host can reach.
     pub fn bind(
         job: &dyn Joined,
         interface: Option<&str>,

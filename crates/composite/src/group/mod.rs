@@ -414,8 +414,9 @@ impl<'a> Group<'a> {
         self.merge(Own::Passed(picture), terms)
     }
 
-    /// Whether this member receives pictures on these terms and gets them in memory in which all
-    /// members merge them: all members are on one host, and the terms name no other way.
+    /// Whether this member is the receiver, and the picture is merged in its shared memory. This is
+    /// so if the job has several members, all share the memory of one host, and the terms name no
+    /// schedule, direct send, or a tree with at least as many children as pictures.
     pub fn merges_in_place(&self, terms: &Terms) -> bool {
         let is_in_memory = |order: Vec<usize>| {
             let way = self.way(terms, &order);
@@ -424,17 +425,19 @@ impl<'a> Group<'a> {
         terms.to == Some(self.links.rank) && self.check(terms).is_ok_and(is_in_memory)
     }
 
-    /// Sets the pixel that this member's merged pictures get where no picture shows anything, from
-    /// the next frame on: with [`Operation::Nearest`], where the depth is the largest (a float that
-    /// is not less than 1); with [`Operation::Over`], where the alpha is 0. Applies only to frames
-    /// for which [`Group::merges_in_place`] returns true. `None`, as at first: these pixels stay as
-    /// they are merged.
+    /// Sets the background that this member's merged pictures get where no picture shows anything,
+    /// from the next frame on. With [`Operation::Nearest`], pixels with the largest depth (a float
+    /// that is not less than 1) get the background's colour and depth. With [`Operation::Over`],
+    /// pixels whose alpha is 0 get only its colour. Other operations ignore it. It applies only to
+    /// frames for which [`Group::merges_in_place`] returns true. `None` is the default: these
+    /// pixels keep their merged values.
     pub fn set_background(&mut self, background: Option<Pixel>) {
         self.background = background;
     }
 
-    /// The merged picture of the last frame, in the memory where it was merged, if
-    /// [`Group::merges_in_place`] is true for these terms. It stays there until the next frame.
+    /// Returns the merged picture of the last frame, in the memory where it was merged. It stays
+    /// there until the next frame. `terms` must be the terms of the last frame, which the group
+    /// does not check. Returns `None` if [`Group::merges_in_place`] is false for them.
     pub fn merged_mut(&mut self, terms: &Terms) -> Option<LayerMut<'_>> {
         if self.has_failed || !self.merges_in_place(terms) {
             return None;
@@ -442,8 +445,8 @@ impl<'a> Group<'a> {
         self.shared.as_mut()?.merged_mut(terms)
     }
 
-    /// Says that this member, the receiver, has used the picture of its last frame. The members
-    /// that sleep in [`Group::wait_until_used`] go on.
+    /// Tells the members that sleep in [`Group::wait_until_used`] that this member, the receiver,
+    /// has used the picture of its last frame.
     pub fn used(&self) {
         if let Some(shared) = &self.shared {
             shared.used(&self.links, self.frame);
@@ -453,8 +456,8 @@ impl<'a> Group<'a> {
     /// Sleeps until the rank `to`, the receiver, has used the picture of this member's last frame
     /// ([`Group::used`]), if this host has more members than processors. This is for programs that
     /// wait for the receiver by polling, as those over MPI do: while they poll, they take time from
-    /// the receiver. Other programs draw their next picture meanwhile instead. Does not sleep for
-    /// much longer than this member has drawn.
+    /// the receiver. Other programs draw their next picture meanwhile instead. Sleeps
+    /// for at most one second or four times as long as this member has drawn, whichever is longer.
     pub fn wait_until_used(&self, to: usize) {
         if let Some(shared) = &self.shared {
             if to != self.links.rank {

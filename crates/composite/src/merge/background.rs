@@ -5,8 +5,9 @@ use crate::covered::Pixel;
 use crate::{Channel, Depth, Format, Operation};
 
 /// Gives the background to all pixels at which no picture shows anything. With the nearest depth,
-/// they are those with the largest depth (a float that is not less than 1). In blended pictures,
-/// they are those with an alpha of 0. Pictures of other operations have no such pixels.
+/// they are those with the largest depth (a float that is not less than 1), and get its colour and
+/// depth. In blended pictures, they are those with an alpha of 0, and get only its colour. Other
+/// operations ignore the background.
 pub(crate) fn fill(operation: Operation, format: Format, background: &Pixel, out: LayerMut<'_>) {
     match (operation, format.depth) {
         (Operation::Nearest, Some(Depth::Float)) => {
@@ -55,7 +56,7 @@ fn fill_transparent(background: &Pixel, out: LayerMut<'_>) {
             fill_transparent_pixels(background, |pixel: &[u8; 8]| pixel[6..] == [0; 2], out);
         }
         Channel::F16 => {
-            // The first bit is the sign.
+            // The highest bit is the sign.
             let is_zero = |pixel: &[u8; 8]| u16::from_ne_bytes([pixel[6], pixel[7]]) << 1 == 0;
             fill_transparent_pixels(background, is_zero, out);
         }

@@ -111,7 +111,7 @@ impl Direct {
         let Ok(address) = usize::try_from(address) else {
             return false;
         };
-        // SAFETY: as promised to the caller.
+        // SAFETY: the caller has promised this.
         let why = match unsafe { read_memory(self.pid, address, into.as_ptr(), len) } {
             // The kernel does not reuse a process ID before the end of its first owner is visible.
             // A sender that closes the link ends its connection before its program may use the

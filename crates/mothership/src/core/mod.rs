@@ -248,8 +248,8 @@ impl Core {
         }
     }
 
-    /// Tells the servers that the mothership has started to end, and tells all connections that the
-    /// mothership ends.
+    /// Sends an order to end to each server that the mothership has started, and tells all
+    /// connections that the mothership is ending.
     pub fn stop(&mut self) {
         for server in self.servers.values().filter(|server| server.hello.is_ours) {
             self.output

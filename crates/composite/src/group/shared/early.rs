@@ -1,12 +1,13 @@
 //! Merging early: a member that has drawn merges the pictures that are there already, while others
 //! still draw. When the last picture comes, fewer are left to be merged with it.
 //!
-//! The positions in the order form blocks of two, four, eight and so on, each aligned to its size.
-//! A member that has drawn merges the largest block around its own position of which all others
-//! have drawn, in one pass, into memory of its own. Members that merge later do not wait for this
-//! result: they read it if it is there, and the pictures themselves if it is not. Which of these
-//! happens is chance, and both must give the same pixels. So only pictures with the nearest depth
-//! are merged early: blending in several passes would round differently.
+//! The positions in the order form blocks of two, four, eight and so on, each aligned to its size;
+//! the last block may be smaller. A member that has drawn merges the largest block around its own
+//! position of which all others have drawn, in one pass, into memory of its own. Members that
+//! merge later do not wait for this result: they read it if it is there, and the pictures
+//! themselves if it is not. Which of these happens is chance, and both must give the same pixels.
+//! So only pictures with the nearest depth are merged early: blending in several passes would
+//! round differently.
 
 use std::ops::Range;
 
@@ -33,7 +34,7 @@ impl Frame<'_, '_> {
 }
 
 impl Shared {
-    /// Does what saves time later, if this member has time now because others still draw.
+    /// Merges pictures early and maps memory, if others still draw and this member has drawn long.
     pub(super) fn prepare(&mut self, frame: &Frame<'_, '_>) -> Result<(), CompositeError> {
         let is_in_time = frame.mode == Mode::Stripes
             && self.has_drawn_long(frame.terms, frame.order)
@@ -47,9 +48,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Maps the memory of all others that they have announced last, so that this need not be done
-    /// when all have drawn. Mapping a picture takes longer than merging it, but each is mapped only
-    /// once.
+    /// Maps the memory that each member, this one included, has announced last, so that this need
+    /// not be done when all have drawn. Mapping a picture takes longer than merging it, but each
+    /// memory is mapped only once.
     fn map_ahead(&mut self) {
         const ALL: [(Which, Counter); 3] = [
             (Which::Picture, Counter::Drawn),
@@ -62,7 +63,7 @@ impl Shared {
                 let head = Head::from_words(peer.control.read(which, last));
                 if head.frame == last && head.place != PictureLocation::default() {
                     let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
-                    // The member that needs the memory reports errors.
+                    // A later use of the memory reports the error.
                     let _ = peer.seen_mut(which).map(head.place, pid, nonce);
                 }
             }
@@ -74,7 +75,7 @@ impl Shared {
         let Some(block) = frame.position().and_then(|at| self.drawn_block(frame, at)) else {
             return Ok(());
         };
-        // Members may still read the result of an earlier frame. This is not worth a wait.
+        // If members may still read the last early result, this member merges nothing early.
         let Taken {
             frame: last,
             readers,
@@ -172,8 +173,8 @@ impl Shared {
         control.has(Counter::Drawn, frame.next())
     }
 
-    /// The pictures of consecutive positions, from `start` on, with blocks in place of the pictures
-    /// in them. `heads` are those of the pictures.
+    /// Returns the inputs to merge for the positions from `start` on: results of early merges where
+    /// they are there, else single pictures. `heads` are those of the pictures.
     pub(super) fn inputs(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -275,14 +276,15 @@ mod tests {
         }
     }
 
-    /// Pixels show only the first of few depths, so that many are the same in several pictures.
+    /// The depths have only six values, so many pixels have the same depth in several pictures.
     fn depth(frame: usize, rank: usize, at: usize) -> f32 {
         ((at * 7 + frame * 13 + rank * 29) % 11 / 2) as f32 / 4.0
     }
 
     /// Members draw in random turns. In some frames, the receiver and others have no picture. The
-    /// receiver gets what one pass over all pictures gives, and the background where all depths are
-    /// 1. In some frames, a member announces an early merge that cannot be right: it is not used.
+    /// receiver gets what one pass over all pictures gives, and the background where all depths
+    /// are at least 1. In some frames, a member announces an early merge that cannot be right: it
+    /// is not used.
     #[test]
     fn early_merges_change_nothing() {
         const SIZE: usize = 7;

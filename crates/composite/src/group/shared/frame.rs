@@ -219,8 +219,8 @@ impl Shared {
         }
     }
 
-    /// The merged picture of the last frame, if this member was the receiver and the picture was
-    /// merged in this memory.
+    /// The merged picture of the last frame in which this member was the receiver and the picture
+    /// was merged in this memory, if that is of the size and format of these terms.
     pub fn merged_mut(&mut self, terms: &Terms) -> Option<LayerMut<'_>> {
         let own = self.result.as_mut()?;
         let (stored, pixels) = (Stored::drawn(terms.format), 0..terms.pixels());

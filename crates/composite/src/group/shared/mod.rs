@@ -296,8 +296,8 @@ impl Shared {
     }
 
     /// On a crowded host, sleeps until the receiver has used the merged pictures of all frames
-    /// before `next`, but not for much longer than this member has drawn: if the receiver is late
-    /// or has failed, the next frame reports it.
+    /// before `next`. Sleeps for at most one second or four times as long as this member has drawn,
+    /// whichever is longer. If the receiver is late or has failed, the next frame reports it.
     pub fn wait_until_used(&self, links: &Links<'_>, to: usize, next: u32) {
         let Some(receiver) = self.members[to].as_ref().filter(|_| self.is_crowded) else {
             return;

@@ -39,8 +39,8 @@ const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
 const SHARING_SHORTEST: u32 = 20;
 
 /// The number of bytes in one part of a trial. The first parts take about 200 us on a fast machine.
-/// The number doubles after each trial that changes nothing. A part has at least `PART_MESSAGES`
-/// messages.
+/// The number doubles after each trial that changes nothing, up to `PART_MAX`. A part has at least
+/// `PART_MESSAGES` messages.
 const PART_MIN: u64 = 2 << 20;
 const PART_MAX: u64 = 16 << 20;
 const PART_MESSAGES: u64 = 4;
