@@ -252,9 +252,9 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::covered::Covered;
-    use crate::group::agreed::Agreed;
-    use crate::{Color, Depth, Format, Group, PictureRef, Pixel, Terms};
-    use mgn_fabric::job::Job;
+    use crate::group::agreed::{tests::terms as other_terms, Agreed};
+    use crate::group::shared::tests::in_groups;
+    use crate::{Group, PictureRef, Pixel, Terms};
     use mgn_fuzzing::Random;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
@@ -264,15 +264,9 @@ mod tests {
         Terms {
             width: side,
             height: side,
-            origin: [0, 0],
-            format: Format {
-                color: Color::Rgba8,
-                depth: Some(Depth::Float),
-            },
-            operation: Operation::Nearest,
-            schedule: None,
             order: Some(order),
             to: Some(to),
+            ..other_terms()
         }
     }
 
@@ -293,14 +287,10 @@ mod tests {
             color: [77; 16],
             depth: 1.0_f32.to_ne_bytes(),
         };
-        let name = format!("composite-early-{}", std::process::id());
-        let (name, merges) = (&name, &AtomicUsize::new(0));
-        let rank = |rank: u32| {
-            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
-            let member = job.join().unwrap();
-            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+        let merges = AtomicUsize::new(0);
+        in_groups("early", SIZE, |group| {
             group.shared.as_mut().unwrap().small = 0;
-            let rank = rank as usize;
+            let rank = group.rank();
             for frame in 0..FRAMES {
                 let mut random = Random::new(frame as u64);
                 let mut shuffled = || {
@@ -321,7 +311,7 @@ mod tests {
                         pixel.copy_from_slice(&depth(frame, rank, at).to_ne_bytes());
                     }
                     if frame % 4 == 3 && turns[rank] == 0 {
-                        announce_wrong(&group, frame, &terms);
+                        announce_wrong(group, frame, &terms);
                     }
                     group.composite_drawn(&terms, None).unwrap();
                 } else {
@@ -345,14 +335,6 @@ mod tests {
                     let wanted = nearest.map_or(77, |rank| rank as u8);
                     assert_eq!(pixel, [wanted; 4], "frame {frame}, pixel {at}");
                 }
-            }
-            drop(group);
-            member.leave();
-        };
-        let rank = &rank;
-        thread::scope(|scope| {
-            for number in 0..SIZE as u32 {
-                scope.spawn(move || rank(number));
             }
         });
         assert!(merges.load(Ordering::Relaxed) > FRAMES, "{merges:?}");

@@ -556,7 +556,7 @@ impl Peer {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::group::agreed::{tests::terms, Agreed};
     use crate::{Group, PictureRef};
@@ -564,21 +564,36 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
+    /// Runs `each` as every rank of a job, with a group of all ranks.
+    pub fn in_groups(name: &str, size: usize, each: impl Fn(&mut Group<'_>) + Sync) {
+        let name = &format!("composite-{name}-{}", std::process::id());
+        let rank = &|rank: usize| {
+            let hosts = vec!["localhost".to_owned(); size];
+            let job = Job::new(name, rank as u32, hosts).unwrap();
+            let member = job.join().unwrap();
+            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+            each(&mut group);
+            drop(group);
+            // The receiver may end before a member that comes too late to merge.
+            member.leave();
+        };
+        thread::scope(|scope| {
+            for number in 0..size {
+                scope.spawn(move || rank(number));
+            }
+        });
+    }
+
     /// With more members than processors, only those that draw last merge, and they merge what the
     /// others would have. Some frames are drawn fast, so that all merge.
     #[test]
     fn members_that_draw_last_merge_for_all() {
         const SIZE: usize = 5;
         const FRAMES: usize = 60;
-        let name = format!("composite-crowded-{}", std::process::id());
-        let name = &name;
-        let rank = |rank: u32| {
-            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
-            let member = job.join().unwrap();
-            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+        in_groups("crowded", SIZE, |group| {
             let shared = group.shared.as_mut().unwrap();
             (shared.is_crowded, shared.small) = (true, 0);
-            let rank = rank as usize;
+            let rank = group.rank();
             for frame in 0..FRAMES {
                 let mut terms = terms();
                 // One of the receivers has no picture.
@@ -609,15 +624,6 @@ mod tests {
                     assert!(pixels.all(|(at, pixel)| usize::from(pixel[0]) == seen(at)));
                 }
             }
-            drop(group);
-            // The receiver may end before a member that comes too late to merge.
-            member.leave();
-        };
-        let rank = &rank;
-        thread::scope(|scope| {
-            for number in 0..SIZE as u32 {
-                scope.spawn(move || rank(number));
-            }
         });
     }
 
@@ -625,20 +631,15 @@ mod tests {
     /// that takes. They also return if the receiver ends without telling them.
     #[test]
     fn members_sleep_until_the_picture_is_used() {
-        const SIZE: usize = 4;
-        let name = format!("composite-used-{}", std::process::id());
-        let (name, used) = (&name, &AtomicUsize::new(0));
-        let rank = |rank: u32| {
-            let job = Job::new(name, rank, vec!["localhost".to_owned(); SIZE]).unwrap();
-            let member = job.join().unwrap();
-            let mut group = Group::new(&member, 1, Duration::from_secs(60)).unwrap();
+        let used = AtomicUsize::new(0);
+        in_groups("used", 4, |group| {
             group.shared.as_mut().unwrap().is_crowded = true;
             let terms = terms();
             let to = terms.to.unwrap();
             for frame in 1..=10 {
                 group.draw(&terms).unwrap().color.fill(1);
                 group.composite_drawn(&terms, None).unwrap();
-                if rank as usize != to {
+                if group.rank() != to {
                     group.wait_until_used(to);
                     assert!(used.load(Ordering::Acquire) >= frame);
                     continue;
@@ -648,14 +649,6 @@ mod tests {
                 if frame < 10 {
                     group.used();
                 }
-            }
-            drop(group);
-            member.leave();
-        };
-        let rank = &rank;
-        thread::scope(|scope| {
-            for number in 0..SIZE as u32 {
-                scope.spawn(move || rank(number));
             }
         });
     }
