@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The length of the mapping of a page in which a member says how far it is, and the offset of the
 /// words by which members claim parts of the picture.
-const PAGE_LEN: usize = 12288;
-const CLAIMS: usize = 5056;
+const PAGE_LEN: usize = 8192;
+const CLAIMS: usize = 3712;
 
 /// The addresses at which this process has mapped such pages.
 fn pages() -> Vec<usize> {

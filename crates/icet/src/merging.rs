@@ -52,16 +52,14 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
     let members = members(&mut context.members, &context.processes)?;
     let failed = match members.group.draw(&terms) {
         Ok(room) => {
-            // SAFETY: any bytes are words.
-            let parts = unsafe { (room.color.align_to_mut(), room.depth.align_to_mut()) };
-            match parts {
-                (([], color, []), ([], depth, [])) => {
+            match words_mut(room) {
+                Some((color, depth)) => {
                     // SAFETY: the memory belongs to this process until the picture is composited,
                     // and `tile` releases it then.
                     unsafe { image.lend(frame.color, size, color, depth) };
                     context.is_lent = true;
                 }
-                _ => image.prepare(frame.color, frame.has_depth, size),
+                None => image.prepare(frame.color, frame.has_depth, size),
             }
             return Ok(());
         }
@@ -359,11 +357,7 @@ fn lend(
     size: (usize, usize),
     picture: LayerMut<'_>,
 ) {
-    // SAFETY: any bytes are words.
-    let parts = unsafe { (picture.color.align_to_mut(), picture.depth.align_to_mut()) };
-    let (([], color, []), ([], depth, [])) = parts else {
-        unreachable!("pictures begin at multiples of four bytes");
-    };
+    let (color, depth) = words_mut(picture).expect("pictures begin at multiples of four bytes");
     let color = if frame.color == Color::None {
         &mut []
     } else {
@@ -414,6 +408,15 @@ fn write(frame: &Frame, result: &mut Image, first: usize, color: &[u32], depth: 
         false => &mut depth_to[first..first + count],
     };
     pixels::copy_near(&color, depth, &background, color_to, depth_to);
+}
+
+/// The colours and the depths as words, if they are aligned for that.
+fn words_mut(picture: LayerMut<'_>) -> Option<(&mut [u32], &mut [u32])> {
+    // SAFETY: any bytes are words.
+    match unsafe { (picture.color.align_to_mut(), picture.depth.align_to_mut()) } {
+        (([], color, []), ([], depth, [])) => Some((color, depth)),
+        _ => None,
+    }
 }
 
 fn words(bytes: &[u8]) -> Cow<'_, [u32]> {

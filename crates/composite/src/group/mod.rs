@@ -456,8 +456,9 @@ impl<'a> Group<'a> {
     /// Sleeps until the rank `to`, the receiver, has used the picture of this member's last frame
     /// ([`Group::used`]), if this host has more members than processors. This is for programs that
     /// wait for the receiver by polling, as those over MPI do: while they poll, they take time from
-    /// the receiver. Other programs draw their next picture meanwhile instead. Sleeps
-    /// for at most one second or four times as long as this member has drawn, whichever is longer.
+    /// the receiver. Other programs need no such sleep: they draw their next picture meanwhile.
+    /// Sleeps for at most one second or four times as long as this member has drawn, whichever is
+    /// longer.
     pub fn wait_until_used(&self, to: usize) {
         if let Some(shared) = &self.shared {
             if to != self.links.rank {

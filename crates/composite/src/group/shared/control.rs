@@ -12,7 +12,7 @@ use mgn_sys::{futex, memory, Mapping, Protection};
 pub(super) const FRAMES: usize = 8;
 
 /// 64-bit words of a head.
-pub(super) const HEAD_WORDS: usize = 24;
+pub(super) const HEAD_WORDS: usize = 17;
 
 /// The maximum number of stripes of a picture that members merge separately.
 pub(super) const STRIPES_MAX: usize = 512;

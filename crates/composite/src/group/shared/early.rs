@@ -2,12 +2,12 @@
 //! still draw. When the last picture comes, fewer are left to be merged with it.
 //!
 //! The positions in the order form blocks of two, four, eight and so on, each aligned to its size;
-//! the last block may be smaller. A member that has drawn merges the largest block around its own
-//! position of which all others have drawn, in one pass, into memory of its own. Members that
-//! merge later do not wait for this result: they read it if it is there, and the pictures
-//! themselves if it is not. Which of these happens is chance, and both must give the same pixels.
-//! So only pictures with the nearest depth are merged early: blending in several passes would
-//! round differently.
+//! the last block may be smaller. A member that has drawn looks for the largest block around its
+//! own position in which all members have drawn. It merges the pictures of this block in one pass,
+//! into memory of its own. Members that merge later do not wait for this result: they read it if
+//! it is there, and the pictures themselves if it is not. Chance decides between the two, and both
+//! must give the same pixels. So only pictures with the nearest depth are merged early: blending
+//! in several passes would round differently.
 
 use std::ops::Range;
 
@@ -62,9 +62,8 @@ impl Shared {
                 let last = peer.control.value(counter).wrapping_sub(1);
                 let head = Head::from_words(peer.control.read(which, last));
                 if head.frame == last && head.place != PictureLocation::default() {
-                    let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
                     // A later use of the memory reports the error.
-                    let _ = peer.seen_mut(which).map(head.place, pid, nonce);
+                    let _ = peer.map(which, head.place);
                 }
             }
         }
@@ -148,8 +147,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// The largest block around a position of which all members have drawn, but not all of the
-    /// order. None if that is only this position.
+    /// The largest block around a position in which all members have drawn. The block is never the
+    /// whole order. None if it is only this position.
     fn drawn_block(&self, frame: &Frame<'_, '_>, at: usize) -> Option<Range<usize>> {
         let members = frame.order.len();
         let blocks = (1..usize::BITS).map(|bits| {
@@ -182,22 +181,18 @@ impl Shared {
         heads: &[Head],
     ) -> Vec<Input> {
         let all = start..start + heads.len();
-        let mut blocks = match frame.may_merge_early() {
+        let blocks = match frame.may_merge_early() {
             true => self.merged_early(frame, &all),
             false => Vec::new(),
         };
-        // Larger ones come first.
-        blocks.sort_by_key(|block| {
-            (
-                block.head.positions.start,
-                usize::MAX - block.head.positions.len(),
-            )
-        });
         let mut inputs = Vec::with_capacity(heads.len());
         let mut at = all.start;
         while at < all.end {
-            let block = blocks.iter().find(|block| block.head.positions.start == at);
-            let input = block.cloned().unwrap_or_else(|| Input {
+            let here = blocks
+                .iter()
+                .filter(|block| block.head.positions.start == at);
+            let largest = here.max_by_key(|block| block.head.positions.len());
+            let input = largest.cloned().unwrap_or_else(|| Input {
                 rank: frame.order[at],
                 which: Which::Picture,
                 head: heads[at - start].clone(),
@@ -217,25 +212,20 @@ impl Shared {
         let mut found = Vec::new();
         for at in positions.clone() {
             let rank = frame.order[at];
-            let peer = self.peer_mut(rank);
-            if !peer.control.is_at(Counter::MergedEarly, frame.next()) {
+            let control = &self.peer(rank).control;
+            if !control.is_at(Counter::MergedEarly, frame.next()) {
                 continue;
             }
-            let head = Head::from_words(peer.control.read(Which::Early, frame.number));
+            let Ok(head) = self.read_head(frame, rank, Which::Early) else {
+                continue;
+            };
             let Range { start, end } = head.positions;
-            let is_usable = head.difference(frame.number, frame.agreed).is_none()
-                && (positions.start..=at).contains(&start)
+            let all = 0..frame.terms.pixels();
+            let has_all = |mapping| parts(mapping, head.place, frame.merged, &all).is_some();
+            let mapping = self.peer(rank).seen(Which::Early).find(head.place);
+            let is_usable = (positions.start..=at).contains(&start)
                 && (at + 1..=positions.end).contains(&end)
-                && (head.covered.rectangle).is_within(frame.terms.width, frame.terms.height)
-                && {
-                    let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
-                    let seen = peer.seen_mut(Which::Early);
-                    let all = 0..frame.terms.pixels();
-                    let has_all =
-                        |mapping| parts(mapping, head.place, frame.merged, &all).is_some();
-                    seen.map(head.place, pid, nonce).is_ok()
-                        && seen.find(head.place).is_some_and(has_all)
-                };
+                && mapping.is_some_and(has_all);
             if is_usable {
                 found.push(Input {
                     rank,
@@ -270,7 +260,7 @@ mod tests {
         }
     }
 
-    /// The depths have only six values, so many pixels have the same depth in several pictures.
+    /// A depth with one of six values: in most places, several pictures have the same depth.
     fn depth(frame: usize, rank: usize, at: usize) -> f32 {
         ((at * 7 + frame * 13 + rank * 29) % 11 / 2) as f32 / 4.0
     }

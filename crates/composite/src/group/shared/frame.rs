@@ -550,7 +550,7 @@ impl Shared {
         inputs.iter().map(layer).collect()
     }
 
-    /// Waits for a member's announcement of this frame, and maps the memory that it names.
+    /// Waits for a member's announcement of this frame, and reads it.
     pub(super) fn receive_head(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -562,6 +562,17 @@ impl Shared {
             self.wait_until_finished(frame.links, rank, frame.number)?;
             self.wait(frame.links, rank, counter, frame.next(), 1)?;
         }
+        self.read_head(frame, rank, which)
+    }
+
+    /// Reads a member's announcement of this frame, which must be there, and maps the memory that
+    /// it names.
+    pub(super) fn read_head(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        rank: usize,
+        which: Which,
+    ) -> Result<Head, CompositeError> {
         let peer = self.peer_mut(rank);
         let head = Head::from_words(peer.control.read(which, frame.number));
         let different = head.difference(frame.number, frame.agreed);
@@ -574,9 +585,7 @@ impl Shared {
         if let Some(what) = different {
             return Err(CompositeError::Different { rank, what });
         }
-        let (pid, nonce) = (peer.invitation.pid, peer.invitation.nonce);
-        let mapped = peer.seen_mut(which).map(head.place, pid, nonce);
-        if let Err(source) = mapped {
+        if let Err(source) = peer.map(which, head.place) {
             // This member itself has no memory or no descriptors left.
             if memory::is_exhausted(&source) {
                 return Err(CompositeError::Memory(source));

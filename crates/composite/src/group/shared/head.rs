@@ -48,13 +48,6 @@ impl Head {
             f,
             u64::from(self.background.is_some()),
             range(&self.positions),
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
         ]
     }
 

@@ -13,6 +13,7 @@ mod head;
 mod memory;
 
 use std::cell::Cell;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -546,12 +547,14 @@ impl Peer {
         }
     }
 
-    fn seen_mut(&mut self, which: Which) -> &mut Seen {
-        match which {
+    /// Maps this memory, unless that has been done.
+    fn map(&mut self, which: Which, place: PictureLocation) -> io::Result<()> {
+        let seen = match which {
             Which::Picture => &mut self.memory,
             Which::Result => &mut self.result,
             Which::Early => &mut self.early,
-        }
+        };
+        seen.map(place, self.invitation.pid, self.invitation.nonce)
     }
 }
 
