@@ -11,9 +11,9 @@ why() {
     esac
 }
 
-# speeds: reads rows, each of which contains a ratio to the local driver's speed and a name. Prints
-# the best row and the worst row, whether their ratios are above or below 1. Rows without a ratio do
-# not count.
+# speeds: reads rows. Each row contains a ratio to the local driver's speed and a name. Prints the
+# best row and the worst row, whether their ratios are above or below 1. Rows without a ratio do not
+# count.
 speeds() {
     local rows best worst
     rows=$(grep '^[0-9]' | sort -n) || true

@@ -59,8 +59,8 @@ pub trait Barrier: std::fmt::Debug {
 
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// The members for which this member waits, as far as it knows. Programs show them to their
-    /// users.
+    /// The members that must send something before this member can pass, as far as it knows.
+    /// Programs show them to their users.
     fn waits_for(&self) -> Vec<Id>;
 
     /// Whether this member believes that another member is lost. If there is no connection to a

@@ -14,7 +14,7 @@ use rustix::process::{kill_process, Pid, Signal};
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Four servers, each of which draws a tile, and the flags that make a program use them.
+/// Four servers and the flags that make a program use them. Each server draws a tile.
 struct Four {
     servers: Vec<Option<Running>>,
     arguments: Vec<String>,

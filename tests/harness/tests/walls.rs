@@ -519,7 +519,7 @@ fn display_lists_are_sorted_by_tiles() {
     }
 }
 
-/// Several programs draw into one window on a wall of two servers, each of which shows one window.
+/// Several programs draw into one window on a wall of two servers. Each server shows one window.
 #[test]
 fn programs_share_a_window_on_a_wall() {
     const SIZE: u32 = 256;

@@ -3,9 +3,10 @@
 //!
 //! Each member counts its arrivals in a cache line of its own. A counter keeps its value when its
 //! member dies. So at any time, all members find the same answer to the question whether all
-//! members have arrived at an epoch. This makes outcomes uniform without a coordinator. Only the
-//! set of lost members because of which an epoch fails depends on the time at which a member looks.
-//! The first member that looks writes this set to the memory (a *verdict*).
+//! members have arrived at an epoch. This makes outcomes uniform without a coordinator. There
+//! is one exception: an epoch fails because of a set of lost members, and two members that look at
+//! different times may find different sets. So the first member that looks writes its set to the
+//! memory (a *verdict*).
 //!
 //! The code is generic over the atomics: the processor's atomics, or the atomics of the model
 //! checker.
@@ -35,7 +36,7 @@ pub(super) trait Atomic<T> {
 pub(super) enum PageWord {
     /// A bit for each member that is lost.
     Lost,
-    /// A bit for each lost member because of which the last epoch of view `.0` failed.
+    /// A bit for each lost member that made the last epoch of view `.0` fail.
     Verdict(usize),
     /// The result of the epoch before the last epoch of view `.0`.
     Before(usize),

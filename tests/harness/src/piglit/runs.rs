@@ -29,7 +29,7 @@ pub enum Route {
     Local,
     Shm,
     Tcp,
-    /// To the four renderers of a wall, each of which has a quarter of each window.
+    /// To the four renderers of a wall. Each renderer has a quarter of each window.
     Wall,
 }
 
