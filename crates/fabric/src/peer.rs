@@ -31,6 +31,7 @@ pub(crate) struct Peer {
     name: String,
     /// Set for TCP, whose other end may vanish without closing the connection.
     silence: Option<Mutex<Silence>>,
+    is_on_this_host: bool,
     /// The generation of processes that made the connection. A forked child has the socket, too,
     /// but must not act for its parent.
     owner: u32,
@@ -77,13 +78,15 @@ impl Peer {
         {
             tracing::debug!("cannot set TCP options: {error}");
         }
-        if is_within_host(&options) {
+        let is_on_this_host = is_within_host(&options);
+        if is_on_this_host {
             if let Err(error) = options.set_tcp_congestion(UNPACED) {
                 tracing::debug!("cannot set the TCP congestion control: {error}");
             }
         }
         Peer {
             silence: Some(Mutex::new(Silence::new(silence))),
+            is_on_this_host,
             ..Peer::new(line, name)
         }
     }
@@ -94,8 +97,14 @@ impl Peer {
             pidfd: None,
             name,
             silence: None,
+            is_on_this_host: true,
             owner: fork::generation(),
         }
+    }
+
+    /// Whether the peer's process runs on this host, and so shares its processors.
+    pub(crate) fn is_on_this_host(&self) -> bool {
+        self.is_on_this_host
     }
 
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {

@@ -21,8 +21,8 @@ const CALM: Duration = Duration::from_millis(4);
 /// The ratio between the time for which a thread yields and the time for which it spins.
 const YIELDING: u32 = 5;
 
-/// The time for which a thread yields if there are more peers than processors. Only running peers
-/// can answer, and one step of all peers may take this long.
+/// The time for which a thread yields if there are at least as many peers as processors. Only
+/// running peers can answer, and one step of all peers may take this long.
 const CROWDED: Duration = Duration::from_millis(1);
 
 /// If a yield takes longer than this, other threads have run.
@@ -117,7 +117,7 @@ impl Spinner {
         spinner
     }
 
-    /// Sets whether there are more peers than processors.
+    /// Sets whether there are at least as many peers as processors.
     pub(crate) fn set_crowded(&mut self, crowded: bool) {
         self.is_crowded = crowded;
         self.yielding = match crowded {
@@ -147,8 +147,8 @@ impl Spinner {
         if self.span.is_zero() {
             return false;
         }
-        // With more peers than processors, a peer that sleeps makes all others wait for its
-        // wake-up. Their spins would then fail too, and all peers would go on sleeping.
+        // With at least as many peers as processors, a peer that sleeps makes all others wait for
+        // its wake-up. Their spins would then fail too, and all peers would go on sleeping.
         if self.skip > 0 && !self.is_crowded {
             self.skip -= 1;
             return false;

@@ -1,9 +1,8 @@
 //! How much memory the sessions of a server may use together.
 
 use mgn_fabric::admission::Source;
+use mgn_sys::control_group::ControlGroup;
 use rustix::system::sysinfo;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// The least that a session counts for: one that has just begun uses little, and soon uses more.
 pub(crate) const RESERVE: u64 = 64 << 20;
@@ -13,24 +12,15 @@ pub(crate) const RESERVE: u64 = 64 << 20;
 pub fn memory_total() -> u64 {
     let info = sysinfo();
     let machine = info.totalram as u64 * u64::from(info.mem_unit.max(1));
-    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let most = group_limit(Path::new("/sys/fs/cgroup"), &own).map_or(machine, |g| g.min(machine));
+    let group = ControlGroup::own();
+    let limits = group.texts("memory.max");
+    let most = narrowest(limits).map_or(machine, |limit| limit.min(machine));
     most / 4 * 3
 }
 
-/// The lowest `memory.max` of a control group (of version 2) and of those that contain it. `own` is
-/// the content of `/proc/self/cgroup`.
-fn group_limit(root: &Path, own: &str) -> Option<u64> {
-    let group = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let group: PathBuf = root.join(group);
-    let within = group
-        .ancestors()
-        .take_while(|folder| folder.starts_with(root));
-    let limit = |folder: &Path| {
-        let text = fs::read_to_string(folder.join("memory.max")).ok()?;
-        text.trim().parse().ok()
-    };
-    within.filter_map(limit).min()
+/// The lowest of the limits. Some groups have none (`max`).
+fn narrowest(limits: impl Iterator<Item = String>) -> Option<u64> {
+    limits.filter_map(|text| text.trim().parse().ok()).min()
 }
 
 /// The memory that a session counts for if it uses `used`.
@@ -104,21 +94,12 @@ mod tests {
 
     #[test]
     fn the_narrowest_group_counts() {
-        let root = std::env::temp_dir().join(format!("mgn-groups-{}", std::process::id()));
-        let inner = root.join("system.slice/mgn.service");
-        fs::create_dir_all(&inner).unwrap();
-        let own = "4:memory:/elsewhere\n0::/system.slice/mgn.service\n";
-        assert_eq!(group_limit(&root, own), None);
-        fs::write(inner.join("memory.max"), "max\n").unwrap();
-        assert_eq!(group_limit(&root, own), None);
-        fs::write(root.join("system.slice/memory.max"), "1000\n").unwrap();
-        assert_eq!(group_limit(&root, own), Some(1000));
-        fs::write(inner.join("memory.max"), "2000\n").unwrap();
-        assert_eq!(group_limit(&root, own), Some(1000));
-        fs::write(inner.join("memory.max"), "500\n").unwrap();
-        assert_eq!(group_limit(&root, own), Some(500));
-        assert_eq!(group_limit(&root, "4:memory:/elsewhere\n"), None);
-        fs::remove_dir_all(&root).unwrap();
+        let limits = |texts: &[&str]| narrowest(texts.iter().map(|text| text.to_string()));
+        assert_eq!(limits(&[]), None);
+        assert_eq!(limits(&["max\n"]), None);
+        assert_eq!(limits(&["max\n", "1000\n"]), Some(1000));
+        assert_eq!(limits(&["2000\n", "1000\n"]), Some(1000));
+        assert_eq!(limits(&["500\n", "1000\n"]), Some(500));
     }
 
     #[test]

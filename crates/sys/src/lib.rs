@@ -7,6 +7,7 @@
 //! Functions that can fail return [`std::io::Error`], to which callers add their context.
 
 pub mod clock;
+pub mod control_group;
 pub mod copy;
 pub mod cpu;
 pub mod fork;

@@ -219,8 +219,12 @@ impl ShmLink {
 
     /// Whether to send a part now. While the reader keeps up, waits until few parts are in
     /// progress. Both ends then reuse few chunks, which stay in their caches. All chunks together
-    /// do not fit there. Returns false if a frame has arrived that should be read first.
+    /// do not fit there. Does not wait if the reader may need this processor to run. Returns false
+    /// if a frame has arrived that should be read first.
     fn keeps_pace(&mut self) -> bool {
+        if self.shares_processors {
+            return true;
+        }
         let first = self.eager.len() as u32;
         let near = PARTS_IN_CACHE / self.chunk as usize;
         let (parts, out) = (&mut self.parts, &self.out);

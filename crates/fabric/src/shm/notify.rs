@@ -3,7 +3,7 @@
 //!
 //! The two ends are different processes. The code is generic over the kind of atomics: the
 //! processor's atomics in shared memory, and the model checker's atomics. The model checker tries
-//! every order in which the ends may see each other's writes.
+//! the orders in which the ends may see each other's writes, with at most three preemptions.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -23,10 +23,10 @@ use crate::wait::poll;
 const WATCH_INTERVAL: Duration = Duration::from_micros(50);
 const WATCH_INTERVAL_MAX: Duration = Duration::from_micros(400);
 
-/// With at least as many peers as processors, the intervals are longer by this factor, or by a
-/// multiple of it, up to the maximum. A program that waits for a processor has not stopped calling.
-/// If the helper assumed that and armed the links, every message would wake the helper, and the
-/// wake-ups would take up the processors.
+/// With at least as many peers on this host as processors, the intervals are longer by this factor,
+/// or by a multiple of it, up to the maximum. A program that waits for a processor has not stopped
+/// calling. If the helper assumed that and armed the links, every message would wake the helper,
+/// and the wake-ups would take up the processors.
 const CROWDED_FACTOR: u32 = 8;
 const CROWDED_INTERVAL_MAX: Duration = Duration::from_millis(10);
 
@@ -145,8 +145,8 @@ impl Shared {
     }
 
     /// The first and the longest interval between two checks while the helper watches.
-    fn watch_intervals(&self, state: &State) -> (Duration, Duration) {
-        let factor = match (state.peers.len() / self.processors) as u32 {
+    pub(super) fn watch_intervals(&self, state: &State) -> (Duration, Duration) {
+        let factor = match (state.near / self.processors) as u32 {
             0 => 1,
             times => times.saturating_mul(CROWDED_FACTOR),
         };

@@ -9,6 +9,8 @@
 mod handlers;
 mod helper;
 mod parting;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 use std::collections::{HashMap, VecDeque};
@@ -61,6 +63,8 @@ const WAIT_POLLS: u32 = 32;
 const FEW_HOT: usize = 4;
 
 /// Polls of the one link that a receive names, before the receive is posted: about a microsecond.
+/// Among at least as many peers as processors, there is only one poll, because the sender probably
+/// waits for a processor.
 const RECEIVE_POLLS: u32 = 64;
 
 /// The longest sleep of a thread. After this time, the thread checks for machines that have stopped
@@ -122,6 +126,8 @@ pub(crate) struct State {
     within: Vec<LinkId>,
     /// The sockets and processes that are watched for each link.
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
+    /// The number of links whose peers run on this host.
+    near: usize,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
     is_handling: bool,
     /// Set if some link may still have data to send, although the operation has ended.
@@ -174,6 +180,7 @@ impl Shared {
             round: 0,
             within: vec![own],
             peers: HashMap::new(),
+            near: 0,
             handlers: HashMap::new(),
             is_handling: false,
             is_sending: false,
@@ -293,9 +300,9 @@ impl Shared {
     /// Gives each link over sockets an equal share of the buffer space for unexpected messages, and
     /// tells all links whether there are at least as many peers on this host as processors.
     fn share_out(&self, state: &mut State) {
-        let is_here = |(_, link): &(LinkId, &mut AnyLink)| matches!(link, AnyLink::Shm(_));
-        let here = state.engine.links().filter(is_here).count();
-        let shares_processors = here >= self.processors;
+        let is_here = |peers: &&Vec<Arc<Peer>>| peers.iter().any(|peer| peer.is_on_this_host());
+        state.near = state.peers.values().filter(is_here).count();
+        let shares_processors = self.is_crowded(state);
         state.engine.share_processors(shares_processors);
         let window = self.settings.window(state.peers.len());
         for (_, link) in state.engine.links() {
@@ -355,7 +362,11 @@ impl Shared {
     ) -> Result<Result<Status, Error>, Request> {
         let mut state = self.state();
         if let Some(from) = wanted.from {
-            for _ in 0..RECEIVE_POLLS {
+            let polls = match self.is_crowded(&state) {
+                true => 1,
+                false => RECEIVE_POLLS,
+            };
+            for _ in 0..polls {
                 match state.engine.catch(from, &wanted, &memory) {
                     Caught::Nothing => std::hint::spin_loop(),
                     Caught::Other => break,
@@ -698,10 +709,10 @@ impl Shared {
         }
     }
 
-    /// Whether there are at least as many peers as processors. In this case, not all processes run
-    /// at the same time, and most waiting processes wait for a processor.
+    /// Whether there are at least as many peers on this host as processors. In this case, not all
+    /// processes run at the same time, and most waiting processes wait for a processor.
     fn is_crowded(&self, state: &State) -> bool {
-        state.peers.len() >= self.processors
+        state.near >= self.processors
     }
 
     /// Asks the peers of all hot links to ring. Leaves links that are due to the helper, so that
