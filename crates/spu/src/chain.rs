@@ -315,7 +315,7 @@ impl Stage {
         let spu = SPUS.iter().find(|spu| spu.name == self.name);
         let spu = spu.ok_or_else(|| match self.name.as_str() {
             "replicate" => SpuError::Replicate,
-            "readback" | "composite" => SpuError::Composite(self.name.clone()),
+            "readback" | "composite" | "binaryswap" => SpuError::Composite(self.name.clone()),
             _ => SpuError::NoSuchSpu(self.name.clone()),
         })?;
         for (i, (name, _)) in self.parameters.iter().enumerate() {

@@ -437,12 +437,17 @@ impl Shared {
                 if !self.pictures.as_ref().is_some_and(is_drawn) || self.place_mut(terms).is_err() {
                     return Err(CompositeError::NotDrawn);
                 }
-                // Nothing is copied here, and finding the background would take as long as merging
-                // it.
-                return Ok(match covered {
-                    Some(rectangle) => Covered::by(rectangle, terms.format),
-                    None => Covered::whole(size.0, size.1),
-                });
+                if let Some(rectangle) = covered {
+                    return Ok(Covered::by(rectangle, terms.format));
+                }
+                // The picture has just been drawn, so this member reads its background faster than
+                // another one would merge it.
+                let drawn = self.place_mut(terms)?;
+                let picture = PictureRef {
+                    color: drawn.color,
+                    depth: drawn.depth,
+                };
+                return Ok(Covered::find(picture, size, terms.format, terms.operation));
             }
         };
         self.find_place(frame.links, terms)?;

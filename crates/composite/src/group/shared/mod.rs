@@ -562,7 +562,7 @@ impl Peer {
 pub(super) mod tests {
     use super::*;
     use crate::group::agreed::{tests::terms, Agreed};
-    use crate::{Group, PictureRef};
+    use crate::{Group, PictureRef, Rectangle};
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
@@ -627,6 +627,35 @@ pub(super) mod tests {
                     assert!(pixels.all(|(at, pixel)| usize::from(pixel[0]) == seen(at)));
                 }
             }
+        });
+    }
+
+    /// A picture that was drawn in place is announced without its background, so that the others
+    /// do not read it there, also if the program states no rectangle.
+    #[test]
+    fn the_background_of_drawn_pictures_is_left_out() {
+        in_groups("drawn", 2, |group| {
+            let terms = terms();
+            let shown = 3 * terms.width + 5 + 100 * group.rank();
+            let drawn = group.draw(&terms).unwrap();
+            drawn.color.fill(9);
+            drawn.depth.fill(0x7f);
+            drawn.color[4 * shown..][..8].fill(1);
+            drawn.depth[4 * shown..][..8].fill(0);
+            let (pixels, picture) = group.composite_drawn(&terms, None).unwrap();
+            let seen = pixels.zip(picture.color.chunks_exact(4));
+            for (at, pixel) in seen {
+                let is_shown = [5, 6, 105, 106].contains(&at.wrapping_sub(3 * terms.width));
+                assert_eq!(pixel, [if is_shown { 1 } else { 9 }; 4], "{at}");
+            }
+            let shared = group.shared.as_mut().unwrap();
+            let head = Head::from_words(shared.own(&group.links).read(Which::Picture, 0));
+            let column = shown % terms.width;
+            let rectangle = Rectangle {
+                columns: column..column + 2,
+                rows: 3..4,
+            };
+            assert_eq!(head.covered.rectangle, rectangle);
         });
     }
 
