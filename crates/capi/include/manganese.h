@@ -591,7 +591,8 @@ typedef struct {
     // all members are on one host, dissemination if each is on a host of its own, and otherwise
     // hierarchical.
     const char *kind;
-    // How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
+    // How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX. A wired barrier
+    // carries no numbers: it ignores this, and the combined number is 0.
     int combine;
     // At most 65535. No two barriers of a job may have the same number, even one after the other.
     uint32_t number;
@@ -615,6 +616,7 @@ typedef uint64_t mgn_barrier;
 // has given up. Later attempts can fail, too, until those of all members overlap.
 // MGN_ERR_ARGUMENT: an option is invalid, or this process has used the number before.
 // MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
+// MGN_ERR_SYSTEM: a system call failed, or the lines of a wired barrier cannot be opened.
 int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
 // Joins a barrier that other processes have open. The ranks in options are members to ask; at
@@ -623,24 +625,30 @@ int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrie
 // or null; it must be star, tree, tree-N or dissemination. A process that was a member before
 // cannot join again.
 //
-// MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time.
-// MGN_ERR_ARGUMENT: no process can join a barrier of this kind; or ranks is empty, or contains
-// this process. MGN_ERR_COMPOSITE: the members have passed other options, or run another release.
+// MGN_ERR_TIMEOUT: no member has answered, or the members have not agreed in time. MGN_ERR_CLOSED:
+// the members that this process asks have ended. MGN_ERR_ARGUMENT: an option is invalid; no
+// process can join a barrier of this kind; this process has used the number before; or ranks is
+// empty, or contains this process. MGN_ERR_COMPOSITE: the members have passed other options, or
+// run another release.
 int mgn_barrier_join(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
 
 // Announces arrival and passes a number, without waiting. The process may work before it calls
 // mgn_barrier_wait; the other members learn of the arrival in the meantime.
 //
-// MGN_ERR_STATE: this process has arrived already, or has left.
+// MGN_ERR_STATE: this process has arrived already, or has left. MGN_ERR_CLOSED: the others believe
+// that this process is lost, and go on without it. If the lines of a wired barrier cannot be used,
+// mgn_barrier_wait says so.
 int mgn_barrier_arrive(mgn_barrier barrier, uint64_t number);
 
 // Waits until all members have arrived, for up to timeout milliseconds. If combined is not null,
 // it is set to their combined numbers.
 //
 // MGN_ERR_CLOSED: members were lost. This pass fails for all others, and the next pass is without
-// the lost members; mgn_barrier_lost returns their ranks. MGN_ERR_TIMEOUT: call this again to wait
-// for longer; mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not
-// arrived.
+// the lost members; mgn_barrier_lost returns their ranks. If the others go on without this
+// process, mgn_barrier_arrive then returns MGN_ERR_CLOSED, too. MGN_ERR_TIMEOUT: call this again
+// to wait for longer; mgn_last_error names members for which this process waits, which may have
+// arrived and wait for others themselves. MGN_ERR_STATE: this process has not arrived.
+// MGN_ERR_SYSTEM: the lines of a wired barrier cannot be used.
 int mgn_barrier_wait(mgn_barrier barrier, int timeout, uint64_t *combined);
 
 // Arrives and waits. A process that has arrived already only waits. Its errors are those of

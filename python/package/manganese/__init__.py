@@ -118,12 +118,13 @@ class Job:
         `kind` is "shm", "star", "tree", "tree-N" with N children for each member, "dissemination",
         "hierarchical", "udp", "wired", or "auto": shared memory if all members are on one host,
         dissemination if each is on a host of its own, and otherwise hierarchical. `combine` says
-        how the members' numbers are combined: "any" or "all" bits, "min" or "max". `ranks` are the
-        members: by default, all ranks of the job. No two barriers of a job may have the same
-        `number`, even one after the other. If you give no number, a barrier of all ranks gets the
-        next one, from 65535 down; all ranks must open these barriers in the same order. `interface`
-        is the network interface for the datagrams of "udp", or the lines of "wired", such as
-        "gpiochip0:17,27,22"; it may differ from member to member.
+        how the members' numbers are combined: "any" or "all" bits, "min" or "max". "wired" carries
+        no numbers: it ignores `combine`, and the combined number is 0. `ranks` are the members: by
+        default, all ranks of the job. No two barriers of a job may have the same `number`, even one
+        after the other. If you give no number, a barrier of all ranks gets the next one, from 65535
+        down; all ranks must open these barriers in the same order. `interface` is the network
+        interface for the datagrams of "udp", or the lines of "wired", such as "gpiochip0:17,27,22".
+        Only `interface` and `timeout` may differ from member to member.
 
         The call waits for the other members for up to `timeout` seconds. After an interrupt, it
         goes on in the background until then, and may still meet the other members: end the job

@@ -459,8 +459,8 @@ mod tests {
         model.check(run);
     }
 
-    /// Tries every order of the accesses of two members in two epochs. No member sleeps forever,
-    /// and both members get both numbers.
+    /// Tries the orders of the accesses of two members in two epochs, with at most three
+    /// preemptions. No member sleeps forever, and both members get both numbers.
     #[test]
     fn two_members_pass_in_every_order() {
         check(3, || {

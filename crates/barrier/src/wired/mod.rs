@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Tries every order in which two members can use the lines.
+    /// Tries the orders in which two members can use the lines, with at most three preemptions.
     #[test]
     fn two_members_pass_in_every_order() {
         const EPOCHS: usize = 4;

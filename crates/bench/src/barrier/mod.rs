@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
-use mgn_barrier::{JobBarrier, Options};
+use mgn_barrier::{Choice, JobBarrier, Options};
 use mgn_fabric::job::Job;
 
 use crate::child::{self, PART};
@@ -53,7 +53,7 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(90);
 /// A process of a barrier.
 #[derive(Debug, clap::Args)]
 pub struct Member {
-    /// A kind of [`JobBarrier`], or one of the raw barriers.
+    /// A kind of [`JobBarrier`] as in a [`Choice`], or one of the raw barriers.
     kind: String,
     job: String,
     rank: usize,
@@ -192,8 +192,10 @@ impl Member {
         let hosts = self.hosts.iter().map(IpAddr::to_string).collect();
         let job = Job::new(&self.job, self.rank as u32, hosts)?.configured()?;
         let job = Arc::new(job.join()?);
+        let Choice { kind, interface } = kind.parse()?;
         let options = Options {
-            kind: kind.parse()?,
+            kind,
+            interface,
             ..Options::default()
         };
         let mut barrier = JobBarrier::open(job.clone(), &options)?;

@@ -37,6 +37,10 @@ const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10,
 /// The name of the interface at both ends.
 pub const INTERFACE: &str = "wire";
 
+/// The name of the interface of the second cable, if there is one, and its addresses.
+pub const SECOND_INTERFACE: &str = "second";
+const SECOND_ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 1, 1), Ipv4Addr::new(10, 77, 1, 2)];
+
 /// The capacity of the queue before the link, in milliseconds.
 const QUEUE_MS: u32 = 50;
 
@@ -116,45 +120,64 @@ impl Link {
         let link = Link {
             holders: [hold()?, hold()?],
         };
-        let [one, other] = link.holders.each_ref().map(Child::id);
-        run(
-            "ip",
-            &format!(
-                "link add {INTERFACE} netns {one} type veth peer name {INTERFACE} netns {other}"
-            ),
-        )?;
+        link.add_cable(INTERFACE, ADDRESSES, conditions)?;
         for end in [0, 1] {
-            link.set_up(end, conditions)
-                .with_context(|| format!("a link of {conditions}"))?;
+            link.run_at(end, &["ip link set lo up".to_string()])?;
+            if conditions.loss > 0 {
+                link.lose(end, conditions.loss)?;
+            }
         }
         Ok(link)
     }
 
-    fn set_up(&self, end: usize, conditions: Conditions) -> Result<()> {
+    /// Adds a second cable between the two ends, with the same rate, that loses nothing.
+    pub fn add_second(&self, conditions: Conditions) -> Result<()> {
+        self.add_cable(SECOND_INTERFACE, SECOND_ADDRESSES, conditions)
+    }
+
+    fn add_cable(
+        &self,
+        interface: &str,
+        addresses: [Ipv4Addr; 2],
+        conditions: Conditions,
+    ) -> Result<()> {
+        let [one, other] = self.holders.each_ref().map(Child::id);
+        run(
+            "ip",
+            &format!(
+                "link add {interface} netns {one} type veth peer name {interface} netns {other}"
+            ),
+        )?;
         let bytes = conditions.mbit * 125_000;
         let burst = (bytes / 250).max(BURST_MIN);
-        let queue = queue_bytes(conditions);
-        let (mbit, address) = (conditions.mbit, ADDRESSES[end]);
-        let mut lines = vec![
-            format!("ip addr add {address}/24 dev {INTERFACE}"),
-            "ip link set lo up".to_string(),
-            format!("ip link set {INTERFACE} up"),
-            // Segmentation offload is off. With it, the link would delay and drop groups of
-            // packets.
-            format!("ethtool -K {INTERFACE} tso off gso off gro off"),
-            format!(
-                "tc qdisc add dev {INTERFACE} root handle 1: tbf rate {mbit}mbit burst {burst} limit {queue}"
-            ),
-        ];
-        if conditions.loss > 0 {
-            let per_mille = conditions.loss * 10;
-            lines.extend([
-                "nft add table netdev lossy".to_string(),
-                format!("nft add chain netdev lossy in {{ type filter hook ingress device {INTERFACE} priority 0 ; }}"),
-                format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
-            ]);
+        let (mbit, queue) = (conditions.mbit, queue_bytes(conditions));
+        for (end, address) in addresses.iter().enumerate() {
+            let lines = [
+                format!("ip addr add {address}/24 dev {interface}"),
+                format!("ip link set {interface} up"),
+                // Segmentation offload is off. With it, the link would delay and drop groups of
+                // packets.
+                format!("ethtool -K {interface} tso off gso off gro off"),
+                format!(
+                    "tc qdisc add dev {interface} root handle 1: tbf rate {mbit}mbit burst {burst} limit {queue}"
+                ),
+            ];
+            self.run_at(end, &lines)
+                .with_context(|| format!("a link of {conditions}"))?;
         }
+        Ok(())
+    }
+
+    /// Loses this percentage of the packets that arrive at this end.
+    fn lose(&self, end: usize, percent: u32) -> Result<()> {
+        let per_mille = percent * 10;
+        let lines = [
+            "nft add table netdev lossy".to_string(),
+            format!("nft add chain netdev lossy in {{ type filter hook ingress device {INTERFACE} priority 0 ; }}"),
+            format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
+        ];
         self.run_at(end, &lines)
+            .with_context(|| format!("a link with {percent} % loss"))
     }
 
     /// As [`Link::new`]. In addition, each end sends packets of a high priority before all others,

@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{bail, Context, Result};
 use mgn_fabric::Token;
 
 use super::barrier::{figure, verdict, POLLED_LINE, UDP};
 use super::unavailable::unavailable;
 use crate::argv::Argv;
-use crate::barrier::{batches, Group, Load, POLLED_DATAGRAMS};
+use crate::barrier::{batches, microseconds, Group, Load, POLLED_DATAGRAMS};
+use crate::goals::Goal;
 use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link, INTERFACE};
 use crate::net::peers::{MpiLibrary, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
 use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
@@ -33,6 +34,24 @@ const LOSSY_MBIT: u32 = 100;
 const IDLE: &str = "barrier-link-idle";
 const CONGESTED: &str = "barrier-link-congested";
 const LOSSY: &str = "barrier-link-lossy";
+
+/// The time of a barrier on a congested link, as a multiple of its time on the same link while this
+/// is idle: the medians, and the 99th percentiles, of single barriers.
+const SLOWDOWN: &str = "barrier-link-slowdown";
+const TAIL_SLOWDOWN: &str = "barrier-link-slowdown-99";
+
+/// The lines of these two plots: what passes the congested link, and the greatest multiple that is
+/// a goal. The bulk transfers never use the second link.
+const SLOWED: [(&str, Line, Option<f64>); 3] = [
+    ("udp, shared link", LINES[0], Some(3.0)),
+    (
+        "udp, own interface",
+        Line::Here(UDP, Kind::Ours, UDP_ON_SECOND),
+        Some(1.5),
+    ),
+    ("plain datagrams, shared link", LINES[4], None),
+];
+const UDP_ON_SECOND: &str = "udp:second";
 
 const MPI_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -75,11 +94,13 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         return Ok(unavailable(Suite::Barrier, why));
     }
     let mut methods: Vec<Box<dyn Method>> = Vec::new();
+    let mut links = Vec::new();
     for conditions in options.full_or_quick(&LINKS[..], &LINKS[..1]) {
         let link = Rc::new(LazyLink {
             conditions: *conditions,
             link: RefCell::default(),
         });
+        links.push(link.clone());
         for plot in [IDLE, CONGESTED] {
             for line in LINES {
                 methods.push(Box::new(OverLink {
@@ -91,6 +112,14 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
                 }));
             }
         }
+    }
+    for (name, line, _) in SLOWED {
+        methods.push(Box::new(Slowdown {
+            name,
+            line,
+            links: links.clone(),
+            seconds: options.full_or_quick(0.5, 0.1),
+        }));
     }
     let losses: &[u32] = options.full_or_quick(&LOSSES[..], &LOSSES[2..]);
     for loss in losses {
@@ -115,12 +144,36 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         let x = Axis::log("rate of the link", "Mbit/s");
         Plot::new(id, title, x, Axis::log("time", "us"), Better::Less)
     };
+    let slowdown = |id, title: &str| {
+        let x = Axis::log("rate of the link", "Mbit/s");
+        Plot::new(
+            id,
+            title,
+            x,
+            Axis::log("time, as a multiple", ""),
+            Better::Less,
+        )
+    };
+    let goals = SLOWED.iter().flat_map(|(name, _, most)| {
+        let goal = |(plot, link): (&str, &Rc<LazyLink>)| {
+            let goal = Goal::of(plot, *name, f64::from(link.conditions.mbit));
+            most.map(|most| goal.at_most(most))
+        };
+        let plots = [SLOWDOWN, TAIL_SLOWDOWN];
+        let all = plots
+            .iter()
+            .flat_map(|plot| links.iter().map(|link| (*plot, link)));
+        all.filter_map(goal).collect::<Vec<_>>()
+    });
     Ok(Experiment {
         suite: Suite::Barrier,
         key: "barrier link".to_string(),
+        goals: goals.collect(),
         plots: vec![
             plot(IDLE, "One barrier of two processes over a link"),
             plot(CONGESTED, "The same, while bulk transfers fill the link"),
+            slowdown(SLOWDOWN, "One barrier on a congested link, as a multiple of its time on the idle link"),
+            slowdown(TAIL_SLOWDOWN, "The same, by the 99th percentiles"),
             Plot::new(
                 LOSSY,
                 "One barrier of two processes over a link that loses packets",
@@ -131,14 +184,13 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         ],
         methods,
         depends_on_distance: false,
-        budget: Duration::from_secs(options.full_or_quick(180, 10)),
+        budget: Duration::from_secs(options.full_or_quick(240, 10)),
         rounds: ROUNDS,
         notes: vec![
             "links are emulated, with a queue of 50 ms at each end that sends packets of high priority first; on a congested link, a TCP stream in each direction uses the whole rate (congestion control: reno)".to_string(),
             "over the link that loses packets, single barriers are measured, and not averages of batches".to_string(),
             format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
-        goals: Vec::new(),
         conclude: verdicts,
     })
 }
@@ -153,7 +205,9 @@ impl LazyLink {
     fn get(&self) -> Result<Rc<Link>> {
         let mut link = self.link.borrow_mut();
         if link.is_none() {
-            *link = Some(Rc::new(Link::with_priorities(self.conditions)?));
+            let made = Link::with_priorities(self.conditions)?;
+            made.add_second(self.conditions)?;
+            *link = Some(Rc::new(made));
         }
         Ok(link.clone().expect("it is there now"))
     }
@@ -173,6 +227,13 @@ impl Line {
             Line::Here(name, ..) | Line::Mpi(name, _) => name,
         }
     }
+
+    fn kind(self) -> Kind {
+        match self {
+            Line::Here(_, kind, _) => kind,
+            Line::Mpi(..) => Kind::Peer,
+        }
+    }
 }
 
 impl Method for OverLink {
@@ -186,10 +247,7 @@ impl Method for OverLink {
     }
 
     fn kind(&self) -> Kind {
-        match self.line {
-            Line::Here(_, kind, _) => kind,
-            Line::Mpi(..) => Kind::Peer,
-        }
+        self.line.kind()
     }
 
     fn command(&self) -> String {
@@ -228,6 +286,49 @@ impl Method for OverLink {
         let x = if is_lossy { loss } else { mbit };
         let figure = figure(self.plot, f64::from(x), &found);
         Ok(vec![figure.of(self.line.name().to_string())])
+    }
+}
+
+/// A barrier on links that are first idle and then congested.
+struct Slowdown {
+    name: &'static str,
+    line: Line,
+    links: Vec<Rc<LazyLink>>,
+    seconds: f64,
+}
+
+impl Method for Slowdown {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        self.line.kind()
+    }
+
+    fn command(&self) -> String {
+        "mgn bench barrier --only link".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let Line::Here(_, _, kind) = self.line else {
+            bail!("only barriers of this program are measured on idle and congested links");
+        };
+        let mut figures = Vec::new();
+        for lazy in &self.links {
+            let link = lazy.get()?;
+            let enter = [0, 1].map(|end| link.enter_command(end));
+            let idle = microseconds(&ours(kind, enter.clone(), self.seconds, true)?);
+            let _load = Load::start(enter.clone(), Link::address(1))?;
+            let congested = microseconds(&ours(kind, enter, self.seconds, true)?);
+            let x = f64::from(lazy.conditions.mbit);
+            figures.push(Figure::new(SLOWDOWN, x, congested.0 / idle.0));
+            // The third percentile is the 99th.
+            if let (Some(idle), Some(congested)) = (idle.1[2], congested.1[2]) {
+                figures.push(Figure::new(TAIL_SLOWDOWN, x, congested / idle));
+            }
+        }
+        Ok(figures)
     }
 }
 
@@ -328,14 +429,15 @@ mod tests {
             LINKS.len() * 2 * LINES.len(),
             LOSSES.len() * LOSSY_LINES.len(),
         );
-        assert_eq!(methods.len(), links + lossy);
+        assert_eq!(methods.len(), links + SLOWED.len() + lossy);
         let names: Vec<String> = methods.iter().map(|method| method.name()).collect();
         assert_eq!(names[0], "udp, 100 Mbit/s, idle");
         assert!(names.contains(&"MPICH, tcp, 1 Gbit/s, congested".to_string()));
         let lossy = "dissemination, tcp, 100 Mbit/s with 10 % loss, single barriers";
         assert!(names.contains(&lossy.to_string()));
         let quick = plan(&options(true)).unwrap();
-        assert_eq!(quick.methods.len(), 2 * LINES.len() + LOSSY_LINES.len());
+        let quick_lines = 2 * LINES.len() + SLOWED.len() + LOSSY_LINES.len();
+        assert_eq!(quick.methods.len(), quick_lines);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use mgn_composite::{merge, Channel, Costs, Delivery, Layer, Load, Operation, Pic
 
 use super::{composite_loop, icet, paraview, readback};
 use crate::composite::{per_call, Route, Work};
+use crate::goals::Goal;
 use crate::machine::processors;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
@@ -120,6 +121,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             sizes,
             seconds * ICET_BYTES_A_SECOND,
         ));
+        let goals = goals(&plot(operation, is_sparse), operation, sizes, &methods);
         Experiment {
             suite: Suite::Composite,
             key: plot(operation, is_sparse).replace('-', " "),
@@ -135,7 +137,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string(), is_sparse)],
-            goals: Vec::new(),
+            goals: if is_sparse { Vec::new() } else { goals },
             conclude: verdicts,
         }
     };
@@ -166,6 +168,39 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     // Starting ParaView takes longer than a quick run.
     experiments.extend((!options.is_quick).then(|| paraview::plan(options)));
     Ok(experiments)
+}
+
+/// The goals for whole pictures: a share of the rate of one pass over them, and a multiple of the
+/// rate of IceT's fastest strategy.
+fn goals(
+    plot: &str,
+    operation: Operation,
+    sizes: &[(usize, usize)],
+    methods: &[Box<dyn Method>],
+) -> Vec<Goal> {
+    let names = |kind: Kind| {
+        let of_kind = methods.iter().filter(move |method| method.kind() == kind);
+        of_kind.map(|method| method.name())
+    };
+    let icet: Vec<String> = names(Kind::Peer).collect();
+    let limits: Vec<String> = names(Kind::Limit).collect();
+    let goals = sizes.iter().flat_map(|(width, height)| {
+        let pixels = (width * height) as f64;
+        let rate = move || Goal::of(plot, Route::Chosen.to_string(), pixels);
+        // The limits are, in this order, one pass in one thread, and in all threads.
+        let (limit, share) = match (operation, *width) {
+            (_, ..512) => (0, 0.6),
+            (_, ..1024) => (0, 0.8),
+            (Operation::Over, _) => (1, 0.5),
+            _ => (0, 0.8),
+        };
+        let beside_limit = limits.get(limit).map(|limit| (vec![limit.clone()], share));
+        let times = if *width < 512 { 6.0 } else { 8.0 };
+        let beside_icet = (!icet.is_empty()).then(|| (icet.clone(), times));
+        let goal = move |(others, least)| rate().ratio_to(others).at_least(least);
+        beside_limit.into_iter().chain(beside_icet).map(goal)
+    });
+    goals.collect()
 }
 
 /// The library, by several routes.

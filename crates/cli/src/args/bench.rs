@@ -8,7 +8,7 @@ use mgn_bench::suite::Suite;
 
 /// Measure this machine's communication and rendering, in comparison with other installed software.
 ///
-/// Without a suite, the command runs all suites but `programs` and `crowd`, in about 45 minutes.
+/// Without a suite, the command runs all suites but `programs` and `crowd`, in about 70 minutes.
 /// `programs` takes half an hour, and `crowd` ten minutes. Nothing else should run during that
 /// time. Results are saved in a folder as they are measured; to continue an interrupted
 /// run, give the same command again. `mgn bench report` makes a page of a run, and `mgn bench
