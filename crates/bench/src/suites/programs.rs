@@ -145,6 +145,7 @@ fn goals(row: &Row, value: &Value, plot: &str) -> Vec<Goal> {
         }
         goals.extend(wanted.iter().map(|wanted| match *wanted {
             Wanted::Ratio(least) => of().ratio_to([first.name()]).at_least(least),
+            Wanted::Beside(other, least) => of().ratio_to([other.name()]).at_least(least),
             Wanted::More(most) => of().above([first.name()]).at_most(most),
             Wanted::AtMost(most) => of().at_most(most),
         }));
@@ -298,11 +299,17 @@ mod tests {
         let expected = [
             ("null", least(4.0)),
             ("discard, shm", None),
+            ("discard, shm", least(0.9)),
             ("shm", least(3.0)),
+            ("shm", least(1.0)),
             ("tcp", least(1.5)),
         ];
         assert_eq!(targets, expected);
-        assert!(immediate.iter().all(|goal| goal.others == ["direct"]));
+        let others: Vec<&str> = immediate.iter().map(|goal| &goal.others[0][..]).collect();
+        assert_eq!(
+            others,
+            ["direct", "direct", "null", "direct", "tcp", "direct"]
+        );
         // The goals for a start are a ratio without a target, and a difference with a target.
         for name in ["start, one frame", "start, empty caches"] {
             let goals = of(&experiments, name).goals.iter();
