@@ -173,7 +173,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             plot(IDLE, "One barrier of two processes over a link"),
             plot(CONGESTED, "The same, while bulk transfers fill the link"),
             slowdown(SLOWDOWN, "One barrier on a congested link, as a multiple of its time on the idle link"),
-            slowdown(TAIL_SLOWDOWN, "The same, by the 99th percentiles"),
+            slowdown(TAIL_SLOWDOWN, "The 99th percentile of a barrier on a congested link, as a multiple of that on the idle link"),
             Plot::new(
                 LOSSY,
                 "One barrier of two processes over a link that loses packets",
