@@ -14,6 +14,7 @@ mod meeting;
 mod memory;
 mod numbers;
 mod running;
+mod turn;
 mod wires;
 
 use std::ops::Deref;

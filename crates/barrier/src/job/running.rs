@@ -13,6 +13,7 @@ use super::datagrams::Datagrams;
 use super::joining::{self, Open};
 use super::links::{Links, Use};
 use super::meeting::{random, Group};
+use super::turn::{Step, Turn};
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
     Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Recipient, Resending,
@@ -23,9 +24,6 @@ use crate::{
 /// interval, and the longest interval, which applies when no packets have come for some time.
 const PACKET_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 const PACKET_CHECK_INTERVAL_MAX: Duration = Duration::from_millis(20);
-
-/// The maximum number of packets that the thread takes before it lets the program in.
-const PACKETS_PER_TURN_MAX: u32 = 64;
 
 /// The maximum number of members to which links are made at each check only to notice their end.
 const AT_ONCE: usize = 4;
@@ -355,13 +353,7 @@ fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
             }
             Err(TryLockError::Poisoned(_)) => return,
         };
-        let mut has_come = false;
-        for _ in 0..PACKETS_PER_TURN_MAX {
-            if !state.step(Duration::ZERO) || is_closing.load(Ordering::Acquire) {
-                break;
-            }
-            has_come = true;
-        }
+        let has_come = state.turn(|| is_closing.load(Ordering::Acquire));
         pause = match has_come {
             true => PACKET_CHECK_INTERVAL,
             false => (2 * pause).min(PACKET_CHECK_INTERVAL_MAX),
@@ -417,7 +409,7 @@ impl State {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let (mut since, mut late) = (None, 0);
+        let (mut since, mut late) = (None, Turn::default());
         loop {
             self.transmit();
             if let Some(outcome) = self.outcome.take() {
@@ -438,10 +430,9 @@ impl State {
                     timeout.saturating_sub(since.elapsed())
                 }
             };
-            let has_come = self.step(left);
+            let step = self.step(left);
             // Also handle packets that came before the timeout, up to a limit.
-            late += u32::from(left.is_zero());
-            if left.is_zero() && (!has_come || late > PACKETS_PER_TURN_MAX) {
+            if left.is_zero() && !late.goes_on(step) {
                 let missing = self.barrier.waits_for();
                 return Err(WaitError::TimedOut { missing });
             }
@@ -531,8 +522,16 @@ impl State {
         }
     }
 
-    /// Waits for a packet for up to `most`. Returns whether a packet has come.
-    fn step(&mut self, most: Duration) -> bool {
+    /// Handles the packets that wait, up to a limit, after which the program gets in. Returns
+    /// whether packets of the group have come.
+    fn turn(&mut self, ends: impl Fn() -> bool) -> bool {
+        let mut turn = Turn::default();
+        while turn.goes_on(self.step(Duration::ZERO)) && !ends() {}
+        turn.has_packets()
+    }
+
+    /// Waits for a packet for up to `most`, and handles it.
+    fn step(&mut self, most: Duration) -> Step {
         self.watch();
         let until = |due: Duration| due.saturating_sub(self.now());
         let due = self.barrier.poll_timeout();
@@ -542,26 +541,30 @@ impl State {
         let taken = match &self.datagrams {
             None => self.links.take(Use::Packet, most),
             Some(datagrams) => match datagrams.receive(most) {
-                Some(packet) => Ok(crate::sender_of(&packet).map(|from| (from, packet))),
+                // A datagram that names no sender is refused, like one with another secret.
+                Some(packet) => Ok(Some((crate::sender_of(&packet).unwrap_or(Id(0)), packet))),
                 // The last packets of a member that has closed its barrier come through links.
                 None => self.links.take(Use::Packet, Duration::ZERO),
             },
         };
-        let has_come = match taken {
+        let step = match taken {
             Ok(Some((from, packet))) => {
                 let now = self.now();
                 // A packet that is refused does no harm.
-                let _ = self.barrier.receive(now, from, &packet);
+                let received = self.barrier.receive(now, from, &packet);
                 self.transmit();
-                true
+                match received {
+                    Ok(()) => Step::Packet,
+                    Err(_) => Step::Refused,
+                }
             }
-            Ok(None) => false,
+            Ok(None) => Step::Nothing,
             // All links have ended, or too many messages that the program has not received wait in
             // them.
             Err(_) => {
                 self.watched = None;
                 thread::sleep(most.min(FAILED));
-                false
+                Step::Nothing
             }
         };
         // Check the timer only after a packet was handled: the packet may have answered a packet
@@ -573,7 +576,7 @@ impl State {
                 self.transmit();
             }
         }
-        has_come
+        step
     }
 
     fn watch(&mut self) {
@@ -607,3 +610,6 @@ impl State {
         self.transmit();
     }
 }
+
+#[cfg(test)]
+mod tests;
