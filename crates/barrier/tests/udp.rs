@@ -97,6 +97,115 @@ fn nothing_is_amplified() {
     assert!(said(&mut root).is_empty());
 }
 
+/// Delivers the members' packets until none is left. Returns those for one member.
+fn settle(members: &mut [Udp], now: Duration, heard_by: Id) -> Vec<(Id, Vec<u8>)> {
+    let mut heard = Vec::new();
+    loop {
+        let mut sent = Vec::new();
+        for member in &mut *members {
+            let me = member.id();
+            for Transmit { to, packet } in said(member) {
+                let to = match to {
+                    Recipient::Member(to) => vec![to],
+                    Recipient::All(view) | Recipient::Each(view) => view.members().to_vec(),
+                };
+                let to = to.into_iter().filter(|to| *to != me);
+                sent.extend(to.map(|to| (me, to, packet.clone())));
+            }
+        }
+        if sent.is_empty() {
+            return heard;
+        }
+        for (from, to, packet) in sent {
+            let _ = members[to.0 as usize].receive(now, from, &packet);
+            if to == heard_by {
+                heard.push((from, packet));
+            }
+        }
+    }
+}
+
+/// After its end, a member answers each other member once in a way that makes sure that the answer
+/// arrives. After that, no more bytes go out than come in, and nothing is sent again.
+#[test]
+fn a_member_that_has_ended_amplifies_nothing() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum End {
+        Leaves,
+        LeavesAndLosesThem,
+        LosesThemAndCloses,
+    }
+    for (ended, end) in [0, 1].into_iter().flat_map(|ended| {
+        let ends = [
+            End::Leaves,
+            End::LeavesAndLosesThem,
+            End::LosesThemAndCloses,
+        ];
+        ends.map(|end| (ended, end))
+    }) {
+        let view = View::new([0, 1, 2].map(Id)).unwrap();
+        let make = |me| Udp::new(GROUP, Id(me), &view, Combine::Any, b"one", RESENDING).unwrap();
+        let mut members = [0, 1, 2].map(make);
+        let mut now = Duration::ZERO;
+        let me = Id(ended as u32);
+        let others = [0, 1, 2].map(Id).into_iter().filter(|id| *id != me);
+        let mut heard = Vec::new();
+        for first in [0, 1, 2] {
+            members[first].arrive(now, 1).unwrap();
+            while now < RESENDING.most * (first as u32 + 1) {
+                now = members[first].poll_timeout().unwrap();
+                members[first].timeout(now);
+                heard.extend(settle(&mut members, now, me));
+            }
+            for other in [(first + 1) % 3, (first + 2) % 3] {
+                members[other].arrive(now, 1).unwrap();
+            }
+            heard.extend(settle(&mut members, now, me));
+        }
+        match end {
+            End::Leaves | End::LeavesAndLosesThem => {
+                members[ended].leave(now).unwrap();
+                heard.extend(settle(&mut members, now, me));
+            }
+            End::LosesThemAndCloses => {
+                for other in others.clone() {
+                    members[ended].lost(now, other);
+                }
+                members[ended].abandon(now);
+                said(&mut members[ended]);
+            }
+        }
+        let member = &mut members[ended];
+        let events: Vec<Event> = std::iter::from_fn(|| member.poll_event()).collect();
+        assert!(matches!(events.last(), Some(Event::Ended(_))), "{events:?}");
+        if end == End::LeavesAndLosesThem {
+            others.clone().for_each(|other| member.lost(now, other));
+        }
+        // An attacker repeats all packets that have ever come, again and again.
+        let (mut bytes_in, mut bytes_out) = (0, 0);
+        for round in 0..20 {
+            for (from, packet) in &heard {
+                let _ = member.receive(now, *from, packet);
+                let answers = said(member);
+                let out = answers.iter().map(|answer| answer.packet.len());
+                let out: usize = out.sum();
+                if round > 0 || end != End::Leaves {
+                    bytes_in += packet.len();
+                    bytes_out += out;
+                    assert!(
+                        bytes_out <= bytes_in,
+                        "{ended} {end:?}: {bytes_out} {bytes_in}"
+                    );
+                }
+            }
+        }
+        assert!(bytes_out > 0, "{ended} {end:?}: nobody is told");
+        if end != End::Leaves {
+            assert_eq!(member.poll_timeout(), None, "{ended} {end:?}");
+        }
+    }
+}
+
 #[test]
 fn arrivals_are_sent_again_at_growing_intervals_until_they_are_answered() {
     let [mut root, mut other] = members(b"one");

@@ -309,9 +309,15 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    fn say_gone(&mut self, to: Id) {
+    /// The message that this process no longer takes part.
+    pub(crate) fn gone(&self) -> Body {
         let (view, tail) = (self.view_id, self.tail.clone());
-        self.send(to, Body::Gone { view, tail });
+        Body::Gone { view, tail }
+    }
+
+    fn say_gone(&mut self, to: Id) {
+        let gone = self.gone();
+        self.send(to, gone);
     }
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {

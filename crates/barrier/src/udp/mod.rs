@@ -13,7 +13,9 @@
 //! a valid code changes nothing and is not answered. Other packets are answered with at most one
 //! packet of at most 76 bytes, in addition to the messages that each member sends once in a change
 //! of the view. Processes that a packet for all members does not concern never answer it, because
-//! there may be many of them.
+//! there may be many of them. A member whose barriers have ended reports that to each other member
+//! once, through the channel. After that, it answers a member with no more bytes than have come
+//! from there.
 
 mod channel;
 
@@ -113,6 +115,10 @@ pub struct Udp {
     alone: BTreeMap<Id, (u64, u32)>,
     /// Until this time, each member gets a separate release.
     one_by_one_until: Duration,
+    /// The members that get no more messages through a new channel after this member's barriers
+    /// have ended: they have got one, or they were lost. With the number of bytes that have come
+    /// from each of them and were not answered.
+    farewelled: BTreeMap<Id, usize>,
     out: std::collections::VecDeque<(Recipient, Body)>,
 }
 
@@ -207,6 +213,7 @@ impl Udp {
             is_alone: false,
             alone: BTreeMap::new(),
             one_by_one_until: Duration::ZERO,
+            farewelled: BTreeMap::new(),
             out: std::collections::VecDeque::new(),
         }
     }
@@ -334,9 +341,42 @@ impl Udp {
 
     fn forget(&mut self, other: Id) {
         self.alone.remove(&other);
+        self.farewelled.entry(other).or_default();
         if let Some(channel) = self.channels.remove(&other) {
             self.set_timer(other, channel.timer, None);
         }
+    }
+
+    /// Answers a packet that has come from a member after this member's barriers have ended.
+    /// Returns whether nothing else has to be done.
+    fn has_answered(&mut self, from: Id, len: usize, body: &Body) -> bool {
+        if !self.farewelled.contains_key(&from) && !self.member.is_lost(from) {
+            let is_answered = matches!(body, Body::Signal { .. } | Body::Probe);
+            if is_answered {
+                // The answer is sent again until it has arrived, so it is enough.
+                self.farewelled.insert(from, 0);
+            }
+            return false;
+        }
+        if self.channels.contains_key(&from) {
+            return !matches!(body, Body::Part { .. } | Body::Received { .. });
+        }
+        if matches!(
+            body,
+            Body::Gone { .. } | Body::Excluded | Body::Received { .. }
+        ) {
+            return true;
+        }
+        // A member that waits repeats its packets, so a single packet is enough.
+        let gone = self.member.gone();
+        let answer = encode(self.group, self.member.id(), Some(from), &gone);
+        let heard = self.farewelled.entry(from).or_default();
+        *heard += len;
+        if let Some(left) = heard.checked_sub(answer.len() + CODE) {
+            *heard = left;
+            self.out.push_back((Recipient::Member(from), gone));
+        }
+        true
     }
 
     fn on_part(&mut self, now: Duration, from: Id, body: Body) -> Result<(), Refused> {
@@ -397,8 +437,11 @@ impl Barrier for Udp {
     fn abandon(&mut self, now: Duration) {
         self.member.abandon(now);
         // These are single packets, which are not sent again.
-        while let Some(said) = self.member.poll_body() {
-            self.out.push_back(said);
+        while let Some((to, body)) = self.member.poll_body() {
+            if let Some(other) = to.member() {
+                self.farewelled.entry(other).or_default();
+            }
+            self.out.push_back((to, body));
         }
         self.channels.clear();
         self.timers.clear();
@@ -415,6 +458,9 @@ impl Barrier for Udp {
         let is_member = self.view().contains(from) && !self.member.is_gone(from);
         if is_for_all(packet) && (self.member.has_ended() || !is_member) {
             return Err(Refused::Stranger { member: from });
+        }
+        if self.member.has_ended() && self.has_answered(from, packet.len() + CODE, &body) {
+            return Ok(());
         }
         let mut is_release = false;
         let mut arrived = None;
