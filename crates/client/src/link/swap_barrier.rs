@@ -19,7 +19,9 @@ use std::time::Duration;
 const OF_SWAPS: &str = ".swaps";
 const PORTS_APART: u16 = 2048;
 
-/// How much longer than rank 0 the other ranks wait. Rank 0 knows best which rank is missing.
+/// How much longer each member of the barrier waits than the member before it. The first one knows
+/// best which rank is missing. It reports that and ends, and the launcher then ends the others. If
+/// it hangs itself, the next one reports that.
 const EXTRA_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long to wait for the others when this program leaves.
 const LEAVING: Duration = Duration::from_secs(2);
@@ -28,6 +30,7 @@ pub struct SwapBarrier {
     options: options::SwapBarrier,
     /// Whether a launcher says which rank was lost, and ends the others.
     is_supervised: bool,
+    apart: Duration,
     state: Mutex<State>,
 }
 
@@ -42,7 +45,6 @@ enum State {
 struct Opened {
     barrier: JobBarrier,
     rank: u32,
-    size: u32,
     passed: u64,
     /// The window whose swaps count.
     window: Weak<Surface>,
@@ -58,6 +60,7 @@ impl SwapBarrier {
         SwapBarrier {
             options: options.clone(),
             is_supervised: std::env::var_os("MGN_SUPERVISED").is_some(),
+            apart: EXTRA_TIMEOUT,
             state: Mutex::new(State::Unopened),
         }
     }
@@ -138,7 +141,6 @@ impl SwapBarrier {
         Ok(State::Open(Opened {
             barrier,
             rank,
-            size,
             passed: 0,
             window: Weak::new(),
         }))
@@ -148,18 +150,12 @@ impl SwapBarrier {
         let Opened {
             barrier,
             rank,
-            size,
             passed,
             ..
         } = opened;
         let patience = self.options.patience;
-        let timeout = patience
-            + if *rank == 0 {
-                Duration::ZERO
-            } else {
-                EXTRA_TIMEOUT
-            };
         loop {
+            let timeout = patience + self.extra(&barrier.members(), *rank);
             match barrier.pass(0, Some(timeout)) {
                 Ok(_) => {
                     *passed += 1;
@@ -176,23 +172,28 @@ impl SwapBarrier {
                 }
                 Err(WaitError::TimedOut { missing }) => {
                     let why = format!(
-                        "rank {rank} has waited {patience:?} at its swap {} for rank {}: all ranks must swap equally often; --swap-timeout allows them more time",
+                        "rank {rank} has waited {patience:?} at its swap {} for {}: all ranks must swap equally often; --swap-timeout allows them more time",
                         *passed + 1,
                         named(&missing)
                     );
-                    let first = (0..*size).find(|other| !missing.contains(&Id(*other)));
-                    // One rank reports for all that have found the same.
-                    let speaks = !self.is_supervised || first == Some(*rank);
-                    return Err(Failed(
-                        speaks.then_some(why),
-                        if speaks { TOLD } else { UNTOLD },
-                    ));
+                    return Err(Failed(Some(why), TOLD));
                 }
                 Err(error) => {
                     let why = format!("--swap-barrier: rank {rank} after {passed} swaps: {error}");
                     return Err(Failed(Some(why), TOLD));
                 }
             }
+        }
+    }
+
+    /// How much longer a rank waits than the option says.
+    fn extra(&self, members: &[u32], rank: u32) -> Duration {
+        let place = members.iter().position(|member| *member == rank);
+        let place = place.unwrap_or(0) as u32;
+        match self.is_supervised {
+            true => self.apart * place,
+            // Each rank ends by itself, and reports why.
+            false => self.apart * place.min(1),
         }
     }
 
@@ -213,8 +214,98 @@ impl SwapBarrier {
     }
 }
 
-/// Formats ranks for messages to users.
+/// Names the missing ranks for messages to users.
 fn named(ranks: &[Id]) -> String {
+    if ranks.is_empty() {
+        return "other ranks (a barrier over wires does not know which)".to_owned();
+    }
     let names: Vec<String> = ranks.iter().map(Id::to_string).collect();
-    names.join(", ")
+    format!("rank {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_barrier::Kind;
+    use mgn_fabric::job::Job;
+    use std::sync::Barrier;
+    use std::thread;
+
+    #[test]
+    fn missing_ranks_are_named_if_they_are_known() {
+        assert_eq!(named(&[Id(1)]), "rank 1");
+        assert_eq!(named(&[Id(1), Id(3)]), "rank 1, 3");
+        assert!(named(&[]).starts_with("other ranks ("));
+    }
+
+    /// Ranks 0 and 1 hang, and no other rank sees both of them missing.
+    #[test]
+    fn a_rank_says_why_even_if_several_hang() {
+        let ends = Barrier::new(4);
+        let told: Vec<Option<String>> = thread::scope(|scope| {
+            let ranks = [0, 1, 2, 3].map(|rank| {
+                let ends = &ends;
+                scope.spawn(move || {
+                    let name = format!("swaps-{}", std::process::id());
+                    let hosts = vec!["localhost".to_owned(); 4];
+                    let member = Job::new(&name, rank, hosts).unwrap().join().unwrap();
+                    let choice = mgn_barrier::Choice {
+                        kind: Kind::Tree(2),
+                        interface: None,
+                    };
+                    let options = Options {
+                        kind: choice.kind,
+                        ..Options::default()
+                    };
+                    let barrier = JobBarrier::open(Box::new(member), &options).unwrap();
+                    let mut opened = Opened {
+                        barrier,
+                        rank,
+                        passed: 0,
+                        window: Weak::new(),
+                    };
+                    let swaps = SwapBarrier {
+                        options: options::SwapBarrier {
+                            choice,
+                            patience: Duration::from_millis(100),
+                        },
+                        is_supervised: true,
+                        apart: Duration::from_millis(20),
+                        state: Mutex::new(State::Over),
+                    };
+                    let said = match rank {
+                        0 | 1 => None,
+                        _ => Some(swaps.wait(&mut opened).unwrap_err()),
+                    };
+                    ends.wait();
+                    said.and_then(|Failed(why, status)| {
+                        assert_eq!(status, TOLD);
+                        why
+                    })
+                })
+            });
+            ranks.map(|rank| rank.join().unwrap()).into()
+        });
+        let first = told[2].as_deref().unwrap();
+        assert!(first.contains("for rank 0: all ranks must"), "{first}");
+        let second = told[3].as_deref().unwrap();
+        assert!(second.contains("for rank 1: all ranks must"), "{second}");
+    }
+
+    #[test]
+    fn ranks_report_one_after_the_other() {
+        let mut swaps = SwapBarrier {
+            options: options::SwapBarrier {
+                choice: "auto".parse().unwrap(),
+                patience: Duration::from_secs(60),
+            },
+            is_supervised: true,
+            apart: EXTRA_TIMEOUT,
+            state: Mutex::new(State::Unopened),
+        };
+        let extra = |swaps: &SwapBarrier, rank| swaps.extra(&[1, 2, 5], rank).as_secs();
+        assert_eq!([1, 2, 5].map(|rank| extra(&swaps, rank)), [0, 3, 6]);
+        swaps.is_supervised = false;
+        assert_eq!([1, 2, 5].map(|rank| extra(&swaps, rank)), [0, 3, 3]);
+    }
 }
