@@ -174,12 +174,28 @@ impl Coordinator {
         // The last plan may be for another reference. It delays this frame by at most `LEAD_MAX`.
         let latest = now.saturating_add(LEAD_MAX);
         let earliest = earliest.min(latest);
-        let number = timing.first_after(earliest.max(now.saturating_add(lead)), Fields::Mono);
+        let ready = now.saturating_add(lead);
+        let needed = self.needed(tiles, ready, now).min(latest);
+        let number = timing.first_after(earliest.max(ready).max(needed), Fields::Mono);
         let time = timing.time_of(number);
         let bound = latest.saturating_add(2 * timing.period as i64);
         self.last = Some((time.min(bound), timing.period));
         let vblank = |tile: &usize| self.tiles[*tile].nearest(time, now);
         tiles.iter().map(vblank).collect()
+    }
+
+    /// The first common time to which no tile's nearest vertical blank is before `ready`. A display
+    /// can refresh up to half a period before the reference, and its tile needs the frame by then.
+    fn needed(&self, tiles: &[usize], ready: i64, now: i64) -> i64 {
+        let known = tiles
+            .iter()
+            .filter_map(|tile| self.tiles[*tile].timing(now));
+        let needed = known.map(|own| {
+            let time = own.time_of(own.first_after(ready, Fields::Mono));
+            // Times are whole nanoseconds, so one more is needed.
+            time.saturating_sub((own.period / 2.0) as i64 - 1)
+        });
+        needed.fold(i64::MIN, i64::max)
     }
 
     /// A tile has reported a frame that was planned.
@@ -564,6 +580,30 @@ mod tests {
         wall.pass(63_000_000_000);
         let time = wall.frame()[0].unwrap();
         assert!(time < wall.now + 25_000_000, "{}", time - wall.now);
+    }
+
+    /// A display refreshes before the reference. At each of its vertical blanks for a frame, the
+    /// tile can have the frame ready.
+    #[test]
+    fn no_tile_gets_a_vertical_blank_before_its_frame_is_ready() {
+        const PERIOD: i64 = 16_666_667;
+        for early in [7_000_000, 1_000_000, 8_200_000] {
+            let mut wall = Wall::new(&[PERIOD; 2]);
+            wall.worlds[1].start = PERIOD - early;
+            wall.pass(2_000_000_000);
+            for n in 0..300 {
+                // The programs do not draw at the rate of the displays.
+                let pause = wall.random.below(40_000_000) as i64;
+                wall.pass(pause);
+                let [Some(reference), Some(other)] = wall.frame()[..] else {
+                    panic!("{n}: it is not known");
+                };
+                let error = (reference - early - other).abs();
+                assert!(error < 1_000_000, "{n}: {error}");
+                let lead = other - wall.now;
+                assert!(lead > MARGIN / 2, "{n}: {lead} ns");
+            }
+        }
     }
 
     /// A server whose display is in the future cannot stop the others.
