@@ -1,5 +1,8 @@
-//! Walls of emulated displays on a virtual clock: their refreshes drift and jitter, some are
-//! missed, and their clocks differ. All frames must appear at the same vertical blank on all tiles.
+//! Walls of emulated displays on a virtual clock: their refreshes drift and jitter, some reports of
+//! refreshes are lost, and their clocks differ. All frames must appear at the same vertical blank on
+//! all tiles.
+
+use std::collections::BTreeSet;
 
 use mgn_fuzzing::Random;
 use mgn_genlock::{Clock, Fields, PhaseLock, Sample, Timing, Vblanks};
@@ -56,8 +59,9 @@ struct Tile {
     timing: Option<Timing>,
     /// The frame that was handed over for the next refresh.
     handed: Option<u64>,
-    /// When each frame appeared, in true time.
+    /// When each frame appeared, in true time, and the number of the display's refresh.
     shown: Vec<f64>,
+    shown_at: Vec<u64>,
 }
 
 impl Tile {
@@ -100,6 +104,10 @@ struct Wall {
     now: f64,
     ask: f64,
     announce: f64,
+    /// Displays leave out one in so many refreshes; 0: none.
+    left_out: usize,
+    /// The frames that had been handed over for such a refresh.
+    late: BTreeSet<u64>,
 }
 
 impl Wall {
@@ -123,6 +131,7 @@ impl Wall {
                 timing: None,
                 handed: None,
                 shown: Vec::new(),
+                shown_at: Vec::new(),
             }
         });
         let tiles = tiles.collect();
@@ -136,6 +145,8 @@ impl Wall {
             now: 0.0,
             ask: 0.0,
             announce: 0.0,
+            left_out: 0,
+            late: BTreeSet::new(),
         }
     }
 
@@ -211,11 +222,16 @@ impl Wall {
     fn refresh(&mut self, tile: usize) {
         let (late, is_missed) = (self.below(60e3), self.random.below(200) == 0);
         let jitter = self.below(4e3) - 2e3;
+        let is_left_out = self.left_out > 0 && self.random.below(self.left_out) == 0;
         let reference = self.reference;
         let at = &mut self.tiles[tile];
         let now = at.next;
         at.next += at.period * at.factor + jitter;
         at.refreshes += 1;
+        if is_left_out {
+            self.late.extend(at.handed);
+            return;
+        }
         if let Some(frame) = at.handed.take() {
             assert_eq!(
                 frame as usize,
@@ -223,6 +239,7 @@ impl Wall {
                 "tile {tile} left frames out"
             );
             at.shown.push(now);
+            at.shown_at.push(at.refreshes);
         }
         // The time is taken a little late, and not of every refresh.
         let Some(common) = at.common(now + late) else {
@@ -273,8 +290,9 @@ impl Wall {
         }
     }
 
-    /// Shows a frame, which the tiles have drawn at different times.
-    fn show(&mut self, frame: u64) {
+    /// Shows a frame, which the tiles have drawn at different times. Returns the number of its
+    /// vertical blank.
+    fn show(&mut self, frame: u64) -> u64 {
         let start = self.now;
         let mut number = 0;
         let mut gathered = start;
@@ -304,20 +322,24 @@ impl Wall {
         let last = reference.timing.unwrap().time_of(number);
         let last = reference.true_time(last).unwrap();
         self.run(last + 3e6);
+        number
+    }
+
+    /// How far apart the tiles have shown a frame, in ns.
+    fn spread(&self, frame: usize) -> f64 {
+        let times = self.tiles[self.reference..]
+            .iter()
+            .map(|tile| tile.shown[frame]);
+        let (first, last) = times.fold((f64::MAX, 0.0), |(first, last), time| {
+            (f64::min(first, time), f64::max(last, time))
+        });
+        last - first
     }
 
     /// How far apart the tiles have shown each frame, in ns, sorted.
     fn spreads(&self, from: usize) -> Vec<f64> {
-        let living = &self.tiles[self.reference..];
-        let frames = living[0].shown.len();
-        let spread = |frame: usize| {
-            let times = living.iter().map(|tile| tile.shown[frame]);
-            let (first, last) = times.fold((f64::MAX, 0.0), |(first, last), time| {
-                (f64::min(first, time), f64::max(last, time))
-            });
-            last - first
-        };
-        let mut spreads: Vec<f64> = (from..frames).map(spread).collect();
+        let frames = self.tiles[self.reference].shown.len();
+        let mut spreads: Vec<f64> = (from..frames).map(|frame| self.spread(frame)).collect();
         spreads.sort_by(f64::total_cmp);
         spreads
     }
@@ -385,10 +407,14 @@ fn tiles_behind_a_full_link_swap_together() {
 fn another_tile_becomes_the_reference() {
     let mut wall = Wall::new(4, HOST, Fields::Mono, 0.003, 5);
     wall.run(60e9);
-    (0..300).for_each(|frame| wall.show(frame));
+    for frame in 0..300 {
+        wall.show(frame);
+    }
     let before = wall.tiles[1].timing.unwrap().number;
     wall.reference = 1;
-    (300..1500).for_each(|frame| wall.show(frame));
+    for frame in 300..1500 {
+        wall.show(frame);
+    }
     let after = wall.tiles[3].timing.unwrap().number;
     assert!(
         (before + 1200..before + 6000).contains(&after),
@@ -402,21 +428,62 @@ fn another_tile_becomes_the_reference() {
     );
 }
 
-/// In stereo, frames begin at even vertical blanks of the reference.
+/// A display that leaves out a refresh shows the frame for it one period later. No other frame is
+/// late, and the display stays in step.
 #[test]
-fn left_and_right_stay_in_step() {
-    let mut wall = Wall::new(3, HOST, Fields::Stereo, 0.003, 9);
+fn displays_that_leave_out_refreshes_stay_in_step() {
+    let mut wall = Wall::new(4, HOST, Fields::Mono, 0.003, 7);
+    wall.left_out = 300;
     wall.run(60e9);
-    for frame in 0..300 {
+    for frame in 0..frames() {
         wall.show(frame);
     }
-    for tile in &wall.tiles {
-        let timing = tile.timing.unwrap();
-        for shown in &tile.shown[290..] {
-            let number = timing.nearest(tile.common(*shown).unwrap());
-            assert_eq!(number % 2, 0);
+    // The last frame may be late, too.
+    wall.run(wall.now + 40e6);
+    assert!(!wall.late.is_empty());
+    for frame in 0..frames() {
+        let spread = wall.spread(frame as usize);
+        match wall.late.contains(&frame) {
+            true => assert!(spread < 17e6, "late frame {frame}: {spread}"),
+            false => assert!(spread < 1e6, "frame {frame}: {spread}"),
         }
+    }
+}
+
+/// Shows frames at irregular times. Returns whether all of them begin at even vertical blanks of
+/// the reference, and at refreshes of the displays that are an even number apart.
+fn are_in_step(fields: Fields) -> bool {
+    let mut wall = Wall::new(3, HOST, fields, 0.003, 9);
+    wall.run(60e9);
+    let mut numbers = Vec::new();
+    for frame in 0..300 {
+        let pause = wall.below(40e6);
+        wall.run(wall.now + pause);
+        let number = wall.show(frame);
+        for (at, tile) in wall.tiles.iter().enumerate() {
+            let shown = tile.common(tile.shown[frame as usize]).unwrap();
+            let nearest = tile.timing.unwrap().nearest(shown);
+            assert_eq!(nearest, number, "tile {at}, frame {frame}");
+        }
+        numbers.push(number);
+    }
+    let steps = |numbers: &[u64]| -> Vec<u64> {
+        let pairs = numbers.windows(2);
+        pairs.map(|pair| pair[1] - pair[0]).collect()
+    };
+    let expected = steps(&numbers);
+    for tile in &wall.tiles {
+        assert_eq!(steps(&tile.shown_at), expected);
     }
     let spreads = wall.spreads(0);
     assert!(spreads[spreads.len() - 1] < 1e6);
+    numbers.iter().all(|number| number % 2 == 0)
+}
+
+/// In stereo, frames begin at even vertical blanks of the reference. Without stereo, the same
+/// frames do not.
+#[test]
+fn left_and_right_stay_in_step() {
+    assert!(are_in_step(Fields::Stereo));
+    assert!(!are_in_step(Fields::Mono));
 }
