@@ -664,10 +664,12 @@ int mgn_barrier_members(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 
 // Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
-// timeout milliseconds for them to agree. After this, close the barrier.
+// timeout milliseconds for them to agree, and without limit if timeout is negative. They agree
+// within some milliseconds unless one of them hangs. After this, close the barrier.
 //
 // MGN_ERR_STATE: this process has arrived, and must first call mgn_barrier_wait. MGN_ERR_TIMEOUT:
-// call this again.
+// the others have not agreed in time; call this again to wait for longer. MGN_ERR_CLOSED: the
+// others go on without this process, or another thread has closed the barrier.
 int mgn_barrier_leave(mgn_barrier barrier, int timeout);
 
 // Closes a barrier. If this process has not left it, it is lost to the others. A thread that waits

@@ -268,15 +268,17 @@ unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Faul
 }
 
 /// Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
-/// timeout milliseconds for them to agree. After this, close the barrier.
+/// timeout milliseconds for them to agree, and without limit if timeout is negative. They agree
+/// within some milliseconds unless one of them hangs. After this, close the barrier.
 ///
 /// MGN_ERR_STATE: this process has arrived, and must first call mgn_barrier_wait. MGN_ERR_TIMEOUT:
-/// call this again.
+/// the others have not agreed in time; call this again to wait for longer. MGN_ERR_CLOSED: the
+/// others go on without this process, or another thread has closed the barrier.
 #[no_mangle]
 pub extern "C" fn mgn_barrier_leave(barrier: mgn_barrier, timeout: c_int) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        barrier.with(|barrier| Ok(barrier.leave(duration(timeout))?))?;
+        barrier.leave(duration(timeout))?;
         Ok(0)
     })
 }

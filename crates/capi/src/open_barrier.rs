@@ -93,6 +93,20 @@ impl OpenBarrier {
         }
     }
 
+    /// Leaves the group. Between two slices of the wait, the barrier can be closed.
+    pub(crate) fn leave(&self, timeout: Option<Duration>) -> Result<(), Fault> {
+        let since = Instant::now();
+        loop {
+            let left = timeout.map(|timeout| timeout.saturating_sub(since.elapsed()));
+            let slice = left.map_or(SLICE, |left| left.min(SLICE));
+            let left_it = self.with(|barrier| Ok(barrier.leave(Some(slice))))?;
+            match left_it {
+                Err(WaitError::NotLeft) if left != Some(Duration::ZERO) => {}
+                left_it => return Ok(left_it?),
+            }
+        }
+    }
+
     /// Closes the barrier and tells the other members, even if a thread waits here.
     pub(crate) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);

@@ -76,6 +76,55 @@ static void closing(const char *kind)
     }
 }
 
+static void *leave_for_ever(void *barrier)
+{
+    static int result;
+    result = mgn_barrier_leave(*(mgn_barrier *)barrier, -1);
+    return &result;
+}
+
+static int is_stopped(int pid)
+{
+    char name[32], state = 0;
+    snprintf(name, sizeof name, "/proc/%d/stat", pid);
+    FILE *file = fopen(name, "r");
+    assert(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+    fclose(file);
+    return state == 'T';
+}
+
+/* A thread waits until it has left a barrier whose other member does not answer. Another thread
+ * closes the barrier meanwhile. */
+static void leaving(const char *kind)
+{
+    int rank = CHECK(mgn_rank());
+    if (rank > 1)
+        return;
+    uint32_t ranks[] = {0, 1};
+    uint64_t pid;
+    mgn_barrier barrier;
+    mgn_barrier_options options = {.kind = kind, .number = 10, .ranks = ranks, .rank_count = 2};
+    CHECK(mgn_barrier_open(&options, 20000, &barrier));
+    CHECK(mgn_barrier_pass(barrier, rank == 1 ? getpid() : 0, 20000, &pid));
+    if (rank == 0) {
+        pthread_t thread;
+        void *result;
+        while (!is_stopped(pid))
+            usleep(1000);
+        assert(refused(mgn_barrier_leave(barrier, 0), MGN_ERR_TIMEOUT));
+        assert(!pthread_create(&thread, NULL, leave_for_ever, &barrier));
+        usleep(20000);
+        CHECK(mgn_barrier_close(barrier));
+        assert(!pthread_join(thread, &result));
+        /* MGN_ERR_HANDLE if the thread begins only now. */
+        assert(*(int *)result == MGN_ERR_HANDLE || refused(*(int *)result, MGN_ERR_CLOSED));
+        kill(pid, SIGCONT);
+    } else {
+        raise(SIGSTOP);
+        CHECK(mgn_barrier_close(barrier));
+    }
+}
+
 /* The first two ranks open a barrier, and the last one joins it. The call after that names all. */
 static void joining(const char *kind)
 {
@@ -171,6 +220,8 @@ int main(int argc, char **argv)
     CHECK(mgn_init());
     wrong_arguments();
     closing(argv[1]);
+    if (strcmp(argv[1], "auto") && strcmp(argv[1], "shm"))
+        leaving(argv[1]);
     if (!strcmp(argv[1], "star") || !strcmp(argv[1], "tree-2") || !strcmp(argv[1], "dissemination"))
         joining(argv[1]);
     work(argv[1], argc > 2);
