@@ -17,14 +17,20 @@ const AHEAD_MAX: i64 = 100_000_000;
 /// The period of a display is estimated over at least this many vertical blanks.
 const PERIODS_MIN: u64 = 20;
 /// The bounds of a display's period, in ns. X servers report one vertical blank a second for a
-/// screen that is off.
-const PERIOD_RANGE: (f64, f64) = (1e6, 1e8);
+/// screen that is off. A server with a false period must not slow the other tiles down much.
+const PERIOD_RANGE: (f64, f64) = (1e6, 5e7);
 /// After this many consecutive reports that do not fit its period, a display has another mode.
 const ODD_MAX: u32 = 5;
 /// A tile shows a frame at the vertical blank after that of the last frame, even if another one is
 /// nearer to the planned time. It does not if that vertical blank is later than the planned time by
 /// more than this part of a period.
 const NEXT_WITHIN: f64 = 0.75;
+/// Another display becomes the reference when it has fallen behind the reference by more than this,
+/// in ns. Reports of vertical blanks are less exact.
+const BEHIND: f64 = 5e5;
+/// The displays' rates are compared over at most this time, in ns, because the drift of the clocks
+/// is not known exactly.
+const COMPARED_MAX: i64 = 600_000_000_000;
 /// The margin that is added to the time that a frame takes to the tiles, in ns.
 const MARGIN: i64 = 2_000_000;
 /// No frame is planned further ahead, in ns.
@@ -37,12 +43,14 @@ const HALF_LIFE: f64 = 5e8;
 ///
 /// Common time is the time of the caller's clock, in ns. The caller asks each tile's server for its
 /// clock and for the last vertical blank of its display, again and again. The displays are not
-/// steered. The first tile whose display is known is the reference. It shows a frame at one of its
+/// steered. The tile with the slowest display is the reference. It shows a frame at one of its
 /// vertical blanks, and each other tile shows the frame at the nearest vertical blank of its own
-/// display.
+/// display. Because no display is slower, each has a vertical blank of its own for every frame.
 #[derive(Debug)]
 pub struct Coordinator {
     tiles: Vec<Tile>,
+    /// The tile that was the reference in the last plan.
+    reference: Option<usize>,
     asked: i64,
     /// When the last frame is shown, and the period of the reference at that time.
     last: Option<(i64, f64)>,
@@ -90,6 +98,7 @@ impl Coordinator {
     pub fn new(displays: impl IntoIterator<Item = bool>) -> Coordinator {
         Coordinator {
             tiles: displays.into_iter().map(Tile::new).collect(),
+            reference: None,
             asked: i64::MIN,
             last: None,
         }
@@ -164,6 +173,7 @@ impl Coordinator {
         for tile in tiles {
             self.tiles[*tile].told = Some(now);
         }
+        self.reference = self.slowest(now);
         let Some(timing) = self.timing(now) else {
             self.last = None;
             return vec![None; tiles.len()];
@@ -222,9 +232,23 @@ impl Coordinator {
         self.tiles.iter().map(phase).collect()
     }
 
+    /// The tile with the slowest display among those that are known. Of displays that are equally
+    /// slow as far as is known, the reference stays the reference, or else the first one is chosen.
+    fn slowest(&self, now: i64) -> Option<usize> {
+        let is_known = |tile: &usize| self.tiles[*tile].timing(now).is_some();
+        let mut known = (0..self.tiles.len()).filter(is_known);
+        let reference = self.reference.filter(is_known).or_else(|| known.next())?;
+        let behind = |tile: usize| (tile, self.tiles[tile].behind(&self.tiles[reference]));
+        let slower = known.map(behind).filter(|(_, behind)| *behind > BEHIND);
+        let slowest = slower.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        Some(slowest.map_or(reference, |(tile, _)| tile))
+    }
+
     /// The vertical blanks of the reference.
     fn timing(&self, now: i64) -> Option<Timing> {
-        self.tiles.iter().find_map(|tile| tile.timing(now))
+        let reference = self.reference.map(|tile| &self.tiles[tile]);
+        let timing = reference.and_then(|tile| tile.timing(now));
+        timing.or_else(|| self.tiles.iter().find_map(|tile| tile.timing(now)))
     }
 }
 
@@ -252,6 +276,24 @@ impl Tile {
             period,
         };
         timing.checked()
+    }
+
+    /// The mean period of the tile's display in common time, in ns, and the number of periods.
+    fn mean_period(&self) -> Option<(f64, f64)> {
+        let (first, newest) = self.display.first.zip(self.display.newest)?;
+        let time = self.clock.local(newest.1)?;
+        let time = time.saturating_sub(self.clock.local(first.1)?) as f64;
+        let count = newest.0.checked_sub(first.0).filter(|count| *count > 0)? as f64;
+        Some((time / count, count))
+    }
+
+    /// How much later this tile's display is than another one after as many vertical blanks as both
+    /// are known to have had, in ns. It is 0 if this is not known.
+    fn behind(&self, other: &Tile) -> f64 {
+        let both = self.mean_period().zip(other.mean_period());
+        both.map_or(0.0, |((own, count), (other, others))| {
+            (own - other) * count.min(others)
+        })
     }
 
     /// The estimate of the time that a frame takes, in ns.
@@ -304,6 +346,9 @@ impl Display {
             return begin(self);
         }
         self.newest = Some((number, time));
+        if time.saturating_sub(first.1) > COMPARED_MAX {
+            self.first = self.newest;
+        }
         match &mut self.vblanks {
             Some(vblanks) => {
                 let expected = (number - newest.0) as f64 * vblanks.period();
@@ -451,52 +496,55 @@ mod tests {
         }
     }
 
+    /// The slowest display sets the pace, whichever tile it belongs to. So each frame has a vertical
+    /// blank of its own on each display, and none is shown on one display and not on another.
     #[test]
-    fn frames_are_shown_together_and_at_the_rate_of_the_reference() {
-        const PERIODS: [i64; 4] = [16_683_350, 16_666_667, 16_670_000, 8_333_333];
-        let mut wall = Wall::new(&PERIODS);
-        assert_eq!(wall.frame(), [None; 4]);
-        wall.pass(2_000_000_000);
-        let mut last = 0;
-        for n in 0..3000 {
-            let times: Vec<i64> = wall.frame().into_iter().flatten().collect();
-            assert_eq!(times.len(), 4);
-            let [reference, others @ ..] = &times[..] else {
-                unreachable!()
-            };
-            assert!(*reference > wall.now + MARGIN / 2, "{n}: too late");
-            for (time, period) in others.iter().zip(&PERIODS[1..]) {
-                let error = (time - reference).abs();
-                assert!(error <= period / 2 + 300_000, "{n}: {error}");
+    fn every_frame_is_shown_on_all_displays_at_the_rate_of_the_slowest() {
+        for (periods, slowest) in [
+            ([16_683_350, 16_666_667, 16_670_000, 8_333_333], 0),
+            ([16_666_667, 8_333_333, 16_683_350, 16_670_000], 2),
+            ([8_333_333, 16_666_667, 16_666_667, 33_333_333], 3),
+            ([16_666_667, 16_666_667, 16_668_334, 16_666_667], 2),
+        ] {
+            let mut wall = Wall::new(&periods);
+            assert_eq!(wall.frame(), [None; 4]);
+            // The last displays differ by 100 in a million.
+            wall.pass(12_000_000_000);
+            let mut last = [0; 4];
+            for n in 0..3000 {
+                let times: Vec<i64> = wall.frame().into_iter().flatten().collect();
+                let reference = times[slowest];
+                assert!(reference > wall.now + MARGIN / 2, "{n}: too late");
+                for (tile, time) in times.iter().enumerate() {
+                    assert!(*time > last[tile], "{n}: tile {tile} skips a frame");
+                    let error = (time - reference).abs();
+                    assert!(error <= periods[tile] * 3 / 4 + 300_000, "{n}: {error}");
+                }
+                if n > 0 {
+                    assert_eq!(reference - last[slowest], periods[slowest], "frame {n}");
+                }
+                last.copy_from_slice(&times);
             }
-            if n > 0 {
-                assert_eq!(reference - last, PERIODS[0], "frame {n}");
-            }
-            last = *reference;
         }
     }
 
-    /// On displays that are slower than the reference, some frames replace the frame before, and
-    /// none appears out of order.
+    /// A slower display may appear later, for example because its server was replaced.
     #[test]
-    fn slower_displays_skip_frames() {
-        for periods in [
-            [16_666_667, 16_683_350],
-            [8_333_333, 16_666_667],
-            [16_666_667, 16_667_000],
-        ] {
-            let mut wall = Wall::new(&periods);
-            wall.pass(2_000_000_000);
-            let mut last = 0;
-            for n in 0..3000 {
-                let [Some(reference), Some(time)] = wall.frame()[..] else {
-                    panic!("{n}: it is not known");
-                };
-                assert!(time >= last, "{n}: backwards by {}", last - time);
-                last = time;
-                let error = (time - reference).abs();
-                assert!(error <= periods[1] * 3 / 4 + 300_000, "{n}: {error}");
-            }
+    fn a_slower_display_that_appears_becomes_the_reference() {
+        let mut wall = Wall::new(&[16_666_667, 16_683_350]);
+        wall.worlds[1].runs = false;
+        wall.pass(3_000_000_000);
+        let times = [wall.frame()[0].unwrap(), wall.frame()[0].unwrap()];
+        assert_eq!(times[1] - times[0], 16_666_667);
+        wall.worlds[1].runs = true;
+        wall.pass(3_000_000_000);
+        wall.frame();
+        let mut last = wall.frame();
+        for n in 0..300 {
+            let times = wall.frame();
+            assert_eq!(times[1].unwrap() - last[1].unwrap(), 16_683_350, "{n}");
+            assert!(times[0] > last[0], "{n}");
+            last = times;
         }
     }
 
@@ -508,12 +556,15 @@ mod tests {
         wall.worlds[0].period = 1_000_000_000;
         wall.pass(12_000_000_000);
         assert_eq!(wall.frame()[0], None);
-        for period in [13_333_333, 8_333_333] {
+        for (period, pace) in [(13_333_333, 16_666_667), (33_333_333, 33_333_333)] {
             wall.worlds[0].period = period;
             wall.pass(3_000_000_000);
-            let first = wall.frame()[0].unwrap();
-            let second = wall.frame()[0].unwrap();
-            assert_eq!(second - first, period);
+            let first = wall.frame();
+            let second = wall.frame();
+            let slowest = usize::from(period < pace);
+            assert_eq!(second[slowest].unwrap() - first[slowest].unwrap(), pace);
+            let apart = second[0].unwrap() - second[1].unwrap();
+            assert!(apart.abs() <= period * 3 / 4 + 300_000, "{apart}");
         }
     }
 
