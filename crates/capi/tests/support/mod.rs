@@ -91,6 +91,15 @@ pub fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
     program
 }
 
+/// Compiles a file with this compiler, as users of MPI do.
+pub fn compile_with(compiler: &str, source: &Path, name: &str) -> PathBuf {
+    let program = installed().join(format!("program-{name}"));
+    let mut compiler = Command::new(compiler);
+    compiler.arg("-o").arg(&program).arg(source);
+    run(compiler.args(pkg_config(&["--cflags", "--libs"])));
+    program
+}
+
 /// Runs `size` processes of a program. Returns the output of each.
 pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
     let hosts = format!("here slots={size}  # all on one host\n");
