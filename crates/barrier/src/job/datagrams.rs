@@ -310,6 +310,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn packets_have_priority() {
+        for host in [
+            IpAddr::from(Ipv4Addr::LOCALHOST),
+            Ipv6Addr::LOCALHOST.into(),
+        ] {
+            let one = member(host);
+            let socket = SockRef::from(&one.socket);
+            let class = match host {
+                IpAddr::V4(_) => socket.tos_v4(),
+                IpAddr::V6(_) => socket.tclass_v6(),
+            };
+            assert_eq!(class.unwrap(), EXPEDITED, "{host}");
+            assert_eq!(socket.priority().unwrap(), PRIORITY, "{host}");
+        }
+    }
+
     /// Sends to all members, and to one member, from the first of three members on the same host.
     /// These use the same multicast address.
     fn multicast(host: IpAddr) -> [Datagrams; 3] {
