@@ -4,6 +4,7 @@ use std::net::UdpSocket;
 use std::sync::atomic::AtomicU32;
 
 use mgn_fabric::job::{Job, Member as Process};
+use mgn_fabric::Token;
 
 use super::*;
 use crate::Combine;
@@ -13,12 +14,21 @@ const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
 
 /// The two processes of a new job.
 fn processes() -> [Arc<Process>; 2] {
+    with_token(None)
+}
+
+fn with_token(token: Option<&Token>) -> [Arc<Process>; 2] {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("running-{}-{number}", std::process::id());
     [0, 1].map(|rank| {
         let hosts = vec!["localhost".to_owned(); 2];
-        Arc::new(Job::new(&name, rank, hosts).unwrap().join().unwrap())
+        let job = Job::new(&name, rank, hosts).unwrap();
+        let job = match token {
+            Some(token) => job.token(token.clone()),
+            None => job,
+        };
+        Arc::new(job.join().unwrap())
     })
 }
 
@@ -29,17 +39,17 @@ fn options() -> Options {
     }
 }
 
-fn open(process: &Arc<Process>) -> Result<Running, OpenError> {
-    let group = Group::of(process, &options())?;
-    Running::open(Box::new(process.clone()), group, &options())
+fn open(process: &Arc<Process>, options: &Options) -> Result<Running, OpenError> {
+    let group = Group::of(process, options)?;
+    Running::open(Box::new(process.clone()), group, options)
 }
 
 /// Opens a barrier over datagrams in both processes.
-fn pair(processes: &[Arc<Process>; 2]) -> [Running; 2] {
+fn pair(processes: &[Arc<Process>; 2], options: &Options) -> [Running; 2] {
     let [one, other] = processes;
     thread::scope(|scope| {
-        let one = scope.spawn(|| open(one).unwrap());
-        let other = open(other).unwrap();
+        let one = scope.spawn(|| open(one, options).unwrap());
+        let other = open(other, options).unwrap();
         [one.join().unwrap(), other]
     })
 }
@@ -50,11 +60,17 @@ fn address(state: &State) -> SocketAddr {
 
 /// An arrival of the second member, as a stranger makes it who does not know the secret.
 fn forged(state: &State) -> Vec<u8> {
+    arrival(&mut member(state.open.name, 1, b""), 0)
+}
+
+fn member(name: crate::Group, me: u32, key: &[u8]) -> Udp {
     let view = View::new([0, 1].map(Id)).unwrap();
-    let (name, resending) = (state.open.name, Resending::default());
-    let mut stranger = Udp::new(name, Id(1), &view, Combine::Any, b"", resending).unwrap();
-    stranger.arrive(Duration::ZERO, 0).unwrap();
-    stranger.poll_transmit().unwrap().packet
+    Udp::new(name, Id(me), &view, Combine::Any, key, Resending::default()).unwrap()
+}
+
+fn arrival(member: &mut Udp, value: u64) -> Vec<u8> {
+    member.arrive(Duration::ZERO, value).unwrap();
+    member.poll_transmit().unwrap().packet
 }
 
 /// A stranger's datagrams lie in the queue before an arrival. The arrival is handled in the same
@@ -62,7 +78,7 @@ fn forged(state: &State) -> Vec<u8> {
 #[test]
 fn datagrams_of_strangers_keep_nothing_waiting() {
     let processes = processes();
-    let [root, other] = pair(&processes);
+    let [root, other] = pair(&processes, &options());
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
     for epoch in 0..4 {
         // The thread does nothing while the state is locked.
@@ -88,4 +104,59 @@ fn datagrams_of_strangers_keep_nothing_waiting() {
         drop(state);
         assert_eq!(other.wait(WAIT_TIMEOUT), Ok(3));
     }
+}
+
+/// Meets the first member in place of the second process's barrier, and passes this address for
+/// datagrams. Returns the group's name and the first member's answer.
+fn meet(process: &Arc<Process>, address: &str) -> (crate::Group, Vec<u8>) {
+    let mut group = Group::of(process, &options()).unwrap();
+    let mut links = Links::new(Box::new(process.clone()), group.number);
+    let met = group.meet(&mut links, address.as_bytes(), |_| Ok(Vec::new()));
+    (group.name, met.unwrap())
+}
+
+/// An attacker has read the first member's answer, and knows the secret in it, but not the job's
+/// token. Its datagrams are refused, and those of a member are not.
+#[test]
+fn datagrams_need_the_token_of_the_job() {
+    let token = Token::generate();
+    let [process, other] = with_token(Some(&token));
+    let [stranger, _] = with_token(Some(&Token::generate()));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(WAIT_TIMEOUT).unwrap();
+    thread::scope(|scope| {
+        let root = scope.spawn(|| open(&process, &options()).unwrap());
+        let (name, answer) = meet(&other, &socket.local_addr().unwrap().to_string());
+        let (secret, table) = answer.split_at(32);
+        let table = std::str::from_utf8(table).unwrap();
+        let to: SocketAddr = table.split(' ').nth(1).unwrap().parse().unwrap();
+        let key = |process: &Arc<Process>| {
+            let key = process.key("barrier datagrams").unwrap();
+            [secret, &key[..]].concat()
+        };
+        let mut honest = member(name, 1, &key(&other));
+        socket.send_to(&arrival(&mut honest, 0), to).unwrap();
+        let mut release = [0; 2048];
+        let (len, _) = socket.recv_from(&mut release).unwrap();
+        honest
+            .receive(Duration::ZERO, Id(0), &release[..len])
+            .unwrap();
+        let root = root.join().unwrap();
+        let mut state = root.state();
+        state.arrive(1).unwrap();
+        for guess in [secret.to_vec(), key(&stranger), vec![0; 64]] {
+            let mut forger = member(name, 1, &guess);
+            let mut its_root = member(name, 0, &guess);
+            its_root.arrive(Duration::ZERO, 0).unwrap();
+            let first = arrival(&mut forger, 0);
+            its_root.receive(Duration::ZERO, Id(1), &first).unwrap();
+            let release = its_root.poll_transmit().unwrap().packet;
+            forger.receive(Duration::ZERO, Id(0), &release).unwrap();
+            socket.send_to(&arrival(&mut forger, 6), to).unwrap();
+            assert_eq!(state.step(Duration::from_secs(1)), Step::Refused);
+            assert_eq!(state.outcome, None);
+        }
+        socket.send_to(&arrival(&mut honest, 2), to).unwrap();
+        assert_eq!(state.wait(WAIT_TIMEOUT), Ok(3));
+    });
 }
