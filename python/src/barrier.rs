@@ -60,6 +60,7 @@ pub fn open(
         | OpenError::Rank { .. }
         | OpenError::InUse { .. }
         | OpenError::Used { .. }
+        | OpenError::Families { .. }
         | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
         OpenError::Late { .. }
         | OpenError::TooLate { .. }

@@ -107,6 +107,7 @@ impl From<OpenError> for Fault {
             | OpenError::Used { .. }
             | OpenError::Interface { .. } => Code::Argument,
             OpenError::Hosts { .. }
+            | OpenError::Families { .. }
             | OpenError::Lines(_)
             | OpenError::NoLines
             | OpenError::Nobody

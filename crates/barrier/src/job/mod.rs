@@ -17,6 +17,7 @@ mod running;
 mod turn;
 mod wires;
 
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -142,6 +143,17 @@ pub enum OpenError {
     NoLines,
     #[error("a barrier of kind {kind} takes no interface: leave it out, or use udp or wired")]
     NoInterface { kind: Kind },
+    #[error(
+        "rank {one} has the address {at} for datagrams, and rank {other} has {to}, but IPv4 and \
+         IPv6 cannot reach each other: set interface (or MGN_INTERFACES) to networks where all \
+         members have IPv4 addresses, or all have IPv6 addresses"
+    )]
+    Families {
+        one: u32,
+        at: IpAddr,
+        other: u32,
+        to: IpAddr,
+    },
     #[error("no network interface {name} is up: the interfaces that are up are {there}")]
     Interface { name: String, there: String },
     #[error(transparent)]

@@ -320,6 +320,7 @@ fn meet_by_datagrams(
     if addresses.len() != group.view.len() {
         return Err(nonsense);
     }
+    of_one_family(&group.view, &addresses)?;
     datagrams.set_addresses(&group.view, addresses);
     match shared.parse::<SocketAddr>() {
         Ok(_) if group.is_first() => {}
@@ -337,6 +338,22 @@ fn meet_by_datagrams(
     let Group { name, me, view, .. } = group;
     let udp = Udp::new(*name, *me, view, group.combine, &key, resending)?;
     Ok((udp, datagrams))
+}
+
+/// Checks that all members can send datagrams to each other. All members find the same error.
+fn of_one_family(view: &View, addresses: &[SocketAddr]) -> Result<(), OpenError> {
+    let mut members = view.members().iter().zip(addresses);
+    let first = members.next();
+    let other = first.and_then(|(_, at)| members.find(|(_, to)| to.is_ipv4() != at.is_ipv4()));
+    match first.zip(other) {
+        None => Ok(()),
+        Some(((one, at), (other, to))) => Err(OpenError::Families {
+            one: one.0,
+            at: at.ip(),
+            other: other.0,
+            to: to.ip(),
+        }),
+    }
 }
 
 /// The main loop of the thread.

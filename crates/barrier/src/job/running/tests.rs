@@ -160,3 +160,25 @@ fn datagrams_need_the_token_of_the_job() {
         assert_eq!(state.wait(WAIT_TIMEOUT), Ok(3));
     });
 }
+
+#[test]
+fn ipv4_and_ipv6_are_not_mixed() {
+    let [process, other] = processes();
+    thread::scope(|scope| {
+        let root = scope.spawn(|| open(&process, &options()).unwrap_err());
+        let (_, answer) = meet(&other, "[::1]:9");
+        assert!(answer.len() > 32);
+        let error = root.join().unwrap().to_string();
+        let words = "rank 0 has the address 127.0.0.1 for datagrams, and rank 1 has ::1,";
+        assert!(error.contains(words), "{error}");
+    });
+    let view = View::new([2, 5, 7].map(Id)).unwrap();
+    let of = |all: [&str; 3]| of_one_family(&view, &all.map(|one| one.parse().unwrap()));
+    assert!(of(["10.0.0.1:1", "10.0.0.2:2", "127.0.0.1:3"]).is_ok());
+    assert!(of(["[fd00::1]:1", "[fd00::2]:1", "[::1]:3"]).is_ok());
+    let error = of(["[fd00::1]:1", "[fd00::2]:1", "10.0.0.7:3"]);
+    let (one, other) = (2, 7);
+    assert!(
+        matches!(error, Err(OpenError::Families { one: a, other: b, .. }) if (a, b) == (one, other))
+    );
+}
