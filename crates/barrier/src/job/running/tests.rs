@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use mgn_fabric::job::{Job, Member as Process};
 use mgn_fabric::Token;
+use mgn_sys::interfaces::interfaces;
 
 use super::*;
 use crate::Combine;
@@ -181,4 +182,32 @@ fn ipv4_and_ipv6_are_not_mixed() {
     assert!(
         matches!(error, Err(OpenError::Families { one: a, other: b, .. }) if (a, b) == (one, other))
     );
+}
+
+/// A job on one host uses the loopback interface unless a member names another one.
+#[test]
+fn datagrams_use_the_interface_that_is_named() {
+    let all = interfaces().unwrap();
+    let first = |name: &str| all.iter().find(|one| one.name == name).unwrap().address;
+    let other = all.iter().find(|one| !first(&one.name).is_loopback());
+    // An address that is valid only on its link does not say which link that is.
+    let other = other.filter(|one| first(&one.name).is_ipv4());
+    if other.is_none() {
+        eprintln!("SKIPPED: this needs a network interface other than lo with an IPv4 address");
+    }
+    for name in ["lo"].into_iter().chain(other.map(|one| &one.name[..])) {
+        let processes = processes();
+        let named = Options {
+            interface: Some(name.to_owned()),
+            ..options()
+        };
+        let [root, other] = pair(&processes, &named);
+        for member in [&root, &other] {
+            let address = address(&member.state()).ip();
+            assert_eq!(address, first(name), "{name}");
+        }
+        other.arrive(2).unwrap();
+        assert_eq!(root.pass(1, WAIT_TIMEOUT), Ok(3), "{name}");
+        assert_eq!(other.wait(WAIT_TIMEOUT), Ok(3), "{name}");
+    }
 }
