@@ -390,9 +390,11 @@ fn one_that_has_left_and_closed_keeps_nobody_waiting() {
 }
 
 /// Tests packets of other groups, packets of an earlier epoch or of an epoch far ahead, copies, and
-/// noise.
+/// cut packets.
 #[test]
 fn strange_packets_do_no_harm() {
+    /// A member can be one epoch ahead of another, but not two.
+    const FAR: u64 = 2;
     for (name, new, _) in each() {
         let mut net = Net::new(new, 3, Combine::Any);
         let view = View::new((0..3).map(Id)).unwrap();
@@ -422,6 +424,28 @@ fn strange_packets_do_no_harm() {
                 assert!(net.at(at).receive(NOW, Id(1), &first[..len]).is_err());
             }
             assert!(net.at(at).poll_transmit().is_none(), "{name} answers");
+        }
+        let mut ahead = Net::new(new, 3, Combine::Any);
+        for epoch in 0..=FAR {
+            for at in 0..3 {
+                assert_eq!(ahead.at(at).arrive(NOW, 1), Ok(epoch));
+            }
+            if epoch < FAR {
+                ahead.settle();
+            }
+        }
+        ahead.collect();
+        assert!(!ahead.flying.is_empty());
+        for (member, to, packet) in ahead.flying {
+            let refused = net.at(to.0 as usize).receive(NOW, member, &packet);
+            let (theirs, ours) = (FAR, 0);
+            let epoch = Refused::Epoch {
+                member,
+                theirs,
+                ours,
+            };
+            assert_eq!(refused, Err(epoch), "{name}");
+            assert!(net.at(to.0 as usize).poll_transmit().is_none(), "{name}");
         }
         let mut old = Vec::new();
         for epoch in 0..3 {
