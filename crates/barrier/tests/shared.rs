@@ -1,10 +1,13 @@
 //! Tests of barriers in shared memory. Threads take the place of processes, and each thread maps
 //! the memory itself.
 
-use std::sync::Barrier;
+use std::collections::BTreeMap;
+use std::sync::{Barrier, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use mgn_barrier::{Combine, Ended, Id, Lost, Misuse, Shared, SharedError, WaitError};
+use mgn_fuzzing::Random;
 
 const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
 
@@ -160,4 +163,109 @@ fn mistakes_are_told() {
     let again = Shared::new(&fd, Id(1), 3, Combine::Max).unwrap_err();
     assert!(matches!(again, SharedError::Taken(Id(1))));
     assert!(matches!(wrong(0, 3), SharedError::Combine));
+}
+
+/// How a member's barriers end.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Survives,
+    /// Leaves in place of its arrival at this epoch.
+    Leaves(u64),
+    /// Dies at this epoch: before its arrival, or after it.
+    Dies(u64, bool),
+}
+
+fn work(random: &mut Random) {
+    match random.below(8) {
+        0 => thread::sleep(Duration::from_micros(random.below(300) as u64)),
+        1 | 2 => thread::yield_now(),
+        3 => (0..random.below(2000)).for_each(|_| std::hint::spin_loop()),
+        _ => {}
+    }
+}
+
+/// Members work for random times, die and leave. Nobody passes early, all agree on each epoch, and
+/// each loss lets one epoch fail.
+#[test]
+fn members_that_die_and_leave_at_random() {
+    const EPOCHS: u64 = 40;
+    let (mut passed, mut failed) = (0, 0);
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let count = 2 + random.below(7);
+        let fates: Vec<Fate> = (0..count)
+            .map(|me| match random.below(3) {
+                1 if me > 0 => Fate::Leaves(random.below(20) as u64),
+                2 if me > 0 => Fate::Dies(random.below(20) as u64, random.below(2) == 0),
+                _ => Fate::Survives,
+            })
+            .collect();
+        let outcomes = Mutex::new(BTreeMap::new());
+        let members = group(count, Combine::Any);
+        // Member 0 survives.
+        let reporter = members[0].reporter();
+        thread::scope(|scope| {
+            for (me, mut member) in members.into_iter().enumerate() {
+                let (fate, reporter, outcomes) = (fates[me], &reporter, &outcomes);
+                let mut random = Random::new(seed << 8 | me as u64);
+                scope.spawn(move || {
+                    for epoch in 0..EPOCHS {
+                        work(&mut random);
+                        match fate {
+                            Fate::Leaves(at) if at == epoch => return member.leave().unwrap(),
+                            Fate::Dies(at, has_arrived) if at == epoch => {
+                                if has_arrived {
+                                    member.arrive(1 << me).unwrap();
+                                }
+                                drop(member);
+                                work(&mut random);
+                                return reporter.lost(Id(me as u32));
+                            }
+                            _ => {}
+                        }
+                        assert_eq!(member.arrive(1 << me), Ok(epoch), "seed {seed}");
+                        work(&mut random);
+                        let outcome = match member.wait(WAIT_TIMEOUT) {
+                            Ok(value) => Ok(value),
+                            Err(WaitError::Lost(lost)) if lost.epoch == epoch => Err(lost.members),
+                            other => panic!("seed {seed}: member {me} got {other:?}"),
+                        };
+                        let mut outcomes = outcomes.lock().unwrap();
+                        let known = outcomes.entry(epoch).or_insert_with(|| outcome.clone());
+                        assert_eq!(*known, outcome, "seed {seed}: epoch {epoch}");
+                    }
+                });
+            }
+        });
+        let outcomes = outcomes.into_inner().unwrap();
+        assert_eq!(outcomes.len() as u64, EPOCHS);
+        let mut lost = Vec::new();
+        for (epoch, outcome) in outcomes {
+            match outcome {
+                Ok(value) => {
+                    passed += 1;
+                    for (me, fate) in fates.iter().enumerate() {
+                        let has_arrived = value >> me & 1 == 1;
+                        let must = match *fate {
+                            Fate::Survives => true,
+                            Fate::Leaves(at) => epoch < at,
+                            // The epoch may also have failed because of another member.
+                            Fate::Dies(at, true) => epoch <= at,
+                            Fate::Dies(at, false) => epoch < at,
+                        };
+                        assert_eq!(has_arrived, must, "seed {seed}: {epoch}, {me}: {fate:?}");
+                    }
+                }
+                Err(members) => {
+                    failed += 1;
+                    lost.extend(members);
+                }
+            }
+        }
+        lost.sort_unstable();
+        let dead = fates.iter().zip(0..);
+        let dead = dead.filter(|(fate, _)| matches!(fate, Fate::Dies(..)));
+        assert_eq!(lost, dead.map(|(_, me)| Id(me)).collect::<Vec<_>>());
+    }
+    assert!(passed > 500 && failed > 20, "{passed} {failed}");
 }
