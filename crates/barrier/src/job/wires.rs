@@ -33,22 +33,28 @@ impl OverWires {
     /// Opens a barrier over wires. `device` names the lines, in the text form of [`Device`].
     pub fn open(
         job: Box<dyn Joined>,
-        mut group: Group,
+        group: Group,
         device: Option<&str>,
     ) -> Result<OverWires, OpenError> {
-        let mut links = Links::new(job, group.number);
         let name = device.ok_or(OpenError::NoLines)?;
         let failed = |source: std::io::Error| OpenError::System {
             what: format!("no lines at {name}; check its name and its driver (gpiochip or ppdev)"),
             source,
         };
         let opened = match name.parse::<Device>() {
-            Ok(device) => device
-                .open()
-                .and_then(|lines| Wired::new(lines, SETTLING))
-                .map_err(failed),
+            Ok(device) => device.open().map_err(failed),
             Err(error) => Err(error.into()),
         };
+        let hold = |lines| Wired::new(lines, SETTLING).map_err(failed);
+        OverWires::meet(job, group, opened.and_then(hold))
+    }
+
+    fn meet(
+        job: Box<dyn Joined>,
+        mut group: Group,
+        opened: Result<Wired<Box<dyn Lines>>, OpenError>,
+    ) -> Result<OverWires, OpenError> {
+        let mut links = Links::new(job, group.number);
         // No member may arrive before all members hold their lines.
         let met = group.agree(&mut links, opened.is_ok());
         let wired = opened?;
@@ -123,5 +129,112 @@ impl Drop for OverWires {
         if self.owner == fork::generation() {
             let _ = self.wired.leave();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::sync::mpsc::{channel, Receiver, Sender};
+    use std::sync::Arc;
+    use std::thread;
+
+    use mgn_fabric::job::Job;
+
+    use super::*;
+    use crate::wired::LINES;
+    use crate::{Kind, Options};
+
+    const WAIT_TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
+
+    /// Emulated lines: the number of members that hold each of them.
+    type Wires = Arc<[AtomicUsize; LINES]>;
+
+    /// A member's access to the lines, and the lines that it holds.
+    #[derive(Debug)]
+    struct Emulated(Wires, [bool; LINES]);
+
+    impl Lines for Emulated {
+        fn hold(&mut self, line: usize, is_held: bool) -> io::Result<()> {
+            if std::mem::replace(&mut self.1[line], is_held) != is_held {
+                match is_held {
+                    true => self.0[line].fetch_add(1, Ordering::SeqCst),
+                    false => self.0[line].fetch_sub(1, Ordering::SeqCst),
+                };
+            }
+            Ok(())
+        }
+
+        fn is_high(&mut self, line: usize) -> io::Result<bool> {
+            Ok(self.0[line].load(Ordering::SeqCst) == 0)
+        }
+    }
+
+    fn open(rank: u32, name: &str, wires: &Wires) -> OverWires {
+        let hosts = vec!["localhost".to_owned(); 3];
+        let job = Arc::new(Job::new(name, rank, hosts).unwrap().join().unwrap());
+        let options = Options {
+            kind: Kind::Wired,
+            ..Options::default()
+        };
+        let group = Group::of(&job, &options).unwrap();
+        let lines: Box<dyn Lines> = Box::new(Emulated(wires.clone(), [false; LINES]));
+        let wired = Wired::new(lines, SETTLING).unwrap();
+        OverWires::meet(Box::new(job), group, Ok(wired)).unwrap()
+    }
+
+    /// Three members pass epochs. Then one leaves, and the others go on.
+    #[test]
+    fn members_pass_over_emulated_lines() {
+        const EPOCHS: u64 = 100;
+        let wires = Wires::default();
+        let arrived = AtomicU64::new(0);
+        let name = format!("wires-{}", std::process::id());
+        let run = |rank: u32, looked: Option<Sender<()>>, may_close: Option<Receiver<()>>| {
+            let mut member = open(rank, &name, &wires);
+            assert_eq!(member.members(), [0, 1, 2]);
+            assert_eq!(member.wait(WAIT_TIMEOUT), Err(WaitError::NotArrived));
+            for epoch in 0..EPOCHS {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(member.arrive(), Ok(epoch));
+                assert_eq!(member.arrive(), Err(Misuse::Twice { epoch }));
+                assert_eq!(member.leave(), Err(WaitError::Arrived));
+                assert_eq!(member.wait(WAIT_TIMEOUT), Ok(0));
+                assert!(arrived.load(Ordering::SeqCst) >= 3 * (epoch + 1), "early");
+            }
+            if rank == 1 {
+                assert_eq!(member.leave(), Ok(()));
+                assert_eq!(member.arrive(), Err(Ended::Left.into()));
+                assert_eq!(member.wait(WAIT_TIMEOUT), Err(Ended::Left.into()));
+            } else {
+                for epoch in EPOCHS..2 * EPOCHS {
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(member.arrive(), Ok(epoch));
+                    assert_eq!(member.wait(WAIT_TIMEOUT), Ok(0));
+                    let count = 3 * EPOCHS + 2 * (epoch + 1 - EPOCHS);
+                    assert!(arrived.load(Ordering::SeqCst) >= count, "early");
+                }
+            }
+            if let Some(looked) = looked {
+                // The wait ends without the other member.
+                assert_eq!(member.arrive(), Ok(2 * EPOCHS));
+                let missing = Vec::new();
+                let late = member.wait(Some(Duration::from_millis(1)));
+                assert_eq!(late, Err(WaitError::TimedOut { missing }));
+                looked.send(()).unwrap();
+                // A member that closes its barrier releases its lines.
+                assert_eq!(member.wait(WAIT_TIMEOUT), Ok(0));
+            } else if let Some(may_close) = may_close {
+                may_close.recv().unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            let (looked, may_close) = channel();
+            scope.spawn(|| run(0, Some(looked), None));
+            scope.spawn(|| run(1, None, None));
+            scope.spawn(|| run(2, None, Some(may_close)));
+        });
+        assert!(wires.iter().all(|held| held.load(Ordering::SeqCst) == 0));
     }
 }
