@@ -48,6 +48,15 @@ impl Rectangle {
         self.columns.len() * self.rows.len()
     }
 
+    /// No pixels.
+    pub(crate) fn empty() -> Rectangle {
+        Rectangle::whole(0, 0)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pixels() == 0
+    }
+
     /// How many of the picture's first `pixels` pixels, row by row, lie within.
     pub(crate) fn before(&self, pixels: usize, width: usize) -> usize {
         let width = width.max(1);

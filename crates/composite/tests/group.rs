@@ -563,6 +563,51 @@ fn rectangles_may_be_drawn() {
     }
 }
 
+/// A rank that shows nothing need not draw.
+#[test]
+fn ranks_may_show_nothing_without_drawing() {
+    for by in GROUP_KINDS {
+        for (operation, schedule) in [
+            (Operation::Nearest, None),
+            (Operation::Nearest, Some(Schedule::RadixK(2))),
+            (Operation::Over, None),
+            (Operation::Over, Some(Schedule::BinarySwap)),
+        ] {
+            // The ranks that show something, which may be all of a host, or none of it.
+            for shown in [&[0, 1, 2, 3, 4][..], &[0, 1], &[3], &[]] {
+                let mut terms = terms(operation, schedule);
+                terms.to = Some(1);
+                let results = job(by, 5, |mut group| {
+                    let mine = picture(group.rank(), terms.format);
+                    let nothing = Rectangle {
+                        columns: 3..3,
+                        rows: 0..9,
+                    };
+                    let merged = match shown.contains(&group.rank()) {
+                        true => group.composite(mine.borrowed(), &terms),
+                        false => group.composite_drawn(&terms, Some(nothing)),
+                    };
+                    merged.unwrap().1.to_picture()
+                });
+                let pictures = (0..5).map(|rank| match shown.contains(&rank) {
+                    true => picture(rank, terms.format),
+                    false => {
+                        let mut clear = picture(rank, terms.format);
+                        clear.color.fill(0);
+                        for depth in clear.depth.chunks_exact_mut(4) {
+                            depth.copy_from_slice(&f32::INFINITY.to_ne_bytes());
+                        }
+                        clear
+                    }
+                });
+                let want = merged(&terms, &pictures.collect::<Vec<Picture>>());
+                let what = format!("{operation} of {shown:?} by {by:?}, {schedule:?}");
+                assert!(is_alike(&results[1], &want), "{what}");
+            }
+        }
+    }
+}
+
 /// Whatever a rank says differently, all get an error, and soon.
 #[test]
 fn ranks_that_disagree_are_an_error_for_all_that_wait() {

@@ -111,14 +111,20 @@ pub(crate) fn tile(
     let rank = context.processes.rank();
     let start = icetWallTime();
     let is_last = frame.order.last() == Some(&rank);
-    if context.processes.size() > 1 {
+    let is_alone = context.processes.size() == 1;
+    if !is_alone {
         // This may fail, so it comes before the picture is taken out.
         members(&mut context.members, &context.processes)?;
     }
     // The image is taken out, so that the result can be written at the same time.
     let mut drawn = std::mem::take(&mut context.drawn.image);
     let is_lent = std::mem::take(&mut context.is_lent);
+    let shows_nothing = frame.shown[tile].is_empty()
+        && !is_alone
+        && !(frame.is_blend && is_on_background(frame, is_last));
     let (prepared, covered) = match is_lent {
+        // This process needs no picture, and may not even have drawn one.
+        _ if shows_nothing => (None, Some(NOTHING)),
         true => (None, prepare_lent(frame, tile, &mut drawn, is_last)),
         false => (Some(prepare(frame, tile, &drawn, own, is_last)), None),
     };
@@ -126,7 +132,7 @@ pub(crate) fn tile(
     let result = &mut context.result.image;
     let has_depth = frame.has_depth && (frame.color == Color::None || !frame.is_one_buffer);
     let merged = match &prepared {
-        Some(prepared) if context.processes.size() == 1 => {
+        Some(prepared) if is_alone => {
             result.prepare(frame.color, has_depth, size);
             write(frame, result, 0, &prepared.color, &prepared.depth);
             Ok(Some(0..size.0 * size.1))
@@ -220,8 +226,15 @@ fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
     }
 }
 
-/// Prepares a picture in the group's memory, so that all can merge it there. Returns the rectangle
-/// that it shows, unless that is all: the rest then costs nothing.
+/// The rectangle of a process that shows nothing.
+const NOTHING: Rectangle = Rectangle {
+    columns: 0..0,
+    rows: 0..0,
+};
+
+/// Prepares a picture in the group's memory, so that all can merge it there. The picture shows
+/// something, or the background. Returns the rectangle that it shows, unless that is all: the rest
+/// then costs nothing.
 fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) -> Option<Rectangle> {
     let (size, shown) = (frame.size_of(tile), frame.shown[tile]);
     let color = drawn.color.words_mut();
@@ -236,16 +249,13 @@ fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) ->
         finish_blend(frame, color, is_last);
         return None;
     }
-    if frame.is_blend && !shown.is_empty() {
+    if frame.is_blend {
         // No process reads the rows above and below.
         let row = size.0 * frame.color.words();
         let rows = shown.y as usize * row..(shown.y + shown.height) as usize * row;
         finish_blend(frame, &mut color[rows], is_last);
     }
-    let range = |start: i32, count: i32| match shown.is_empty() {
-        true => 0..0,
-        false => start as usize..(start + count) as usize,
-    };
+    let range = |start: i32, count: i32| start as usize..(start + count) as usize;
     let all = Area::new(0, 0, size.0 as i32, size.1 as i32);
     (shown != all).then(|| Rectangle {
         columns: range(shown.x, shown.width),

@@ -166,6 +166,36 @@ fn a_result_may_be_composited_again() {
     }
 }
 
+/// A process whose data is out of sight has no memory for pictures: the library makes none for it,
+/// neither to share it nor for itself.
+#[test]
+fn processes_without_data_in_sight_need_no_memory_for_pictures() {
+    let program = compiled("composite", "memory");
+    for mode in [
+        "mode=z",
+        "mode=z color=f",
+        "mode=z color=rgb",
+        "mode=blend depth=none order=mixed",
+        "mode=blend depth=none order=mixed strategy=direct background=0,0,0.5,1",
+    ] {
+        // The first and the last process lie at the sides of the display, and the first one gets
+        // the picture.
+        let words = format!("{mode} via=draw bounds=3 frames=3 memory=1 width=700 height=300");
+        let ended = forked(&program, 4, &words.split(' ').collect::<Vec<_>>());
+        let said = text(&ended.stdout);
+        assert!(ended.status.success(), "{words}: {said}");
+        for (rank, draws, pieces) in [(1, 3, 2), (2, 3, 2), (3, 0, 1)] {
+            let line = format!("rank {rank}: {draws} draws, {pieces} pieces of memory");
+            assert!(said.contains(&line), "{words}: {line}: {said}");
+        }
+        // Each picture has at least 200 pages.
+        let (_, rest) = said.split_once("rank 3: ").unwrap();
+        let (_, rest) = rest.split_once("memory, ").unwrap();
+        let pages: usize = rest.split(' ').next().unwrap().parse().unwrap();
+        assert!(pages < 200, "{words}: {said}");
+    }
+}
+
 #[test]
 fn a_background_ends_with_its_frame() {
     let program = compiled("composite", "change");

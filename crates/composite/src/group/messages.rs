@@ -120,6 +120,9 @@ impl Messages {
         let (own, covered) = match own {
             _ if !merging.order.contains(&links.rank) => nothing,
             Own::Passed(picture) => (picture, find(picture)),
+            Own::Drawn(Some(rectangle)) if rectangle.is_empty() => {
+                (PictureRef::default(), Covered::by(rectangle, terms.format))
+            }
             Own::Drawn(rectangle) => {
                 let picture = self.drawn.borrowed();
                 terms.check(picture).map_err(|_| CompositeError::NotDrawn)?;

@@ -381,9 +381,9 @@ impl<'a> Group<'a> {
     /// Merges one picture of each member, as [`Group::composite`] does. This member's picture is
     /// what it has drawn into the memory from [`Group::draw`]. If it has drawn only a rectangle,
     /// the picture shows nothing outside of the rectangle, whatever the memory holds there: those
-    /// pixels count as transparent black, with the largest depth, and cost nothing. Without a
-    /// rectangle, all pixels count, and a background of equal pixels is looked for, as in
-    /// [`Group::composite`].
+    /// pixels count as transparent black, with the largest depth, and cost nothing. If the rectangle
+    /// is empty, the member need not have requested memory. Without a rectangle, all pixels count,
+    /// and a background of equal pixels is looked for, as in [`Group::composite`].
     ///
     /// # Errors
     /// [`CompositeError::NotDrawn`], [`CompositeError::Outside`], and those of
@@ -481,6 +481,7 @@ impl<'a> Group<'a> {
             let is_shared = way.is_in_memory(self.links.rank);
             match &own {
                 Own::Passed(picture) => terms.check(*picture)?,
+                Own::Drawn(Some(rectangle)) if rectangle.is_empty() => {}
                 Own::Drawn(_) if self.drawn == Some(Drawn::on(terms, is_shared)) => {}
                 Own::Drawn(_) => return Err(CompositeError::NotDrawn),
             }

@@ -4,11 +4,13 @@
 
 #include "processes.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct {
@@ -23,11 +25,11 @@ static struct {
     const char *fill;
     const char *content;
     int width, height, columns, rows, frames, correct, one, collect, interlace, valid[4], seed;
-    int replicate, float_view, empty, die, stop, stop_for, other, again, change;
+    int replicate, float_view, empty, die, stop, stop_for, other, again, change, memory;
     double bounds;
     float background[4];
 } o = {"", "z", "ub", "f", "sequential", "automatic", "none", "image", "dense", "random", 64, 48, 1, 1, 1,
-       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, 0, 0, {0, 0, 0, 0}};
+       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, 0, 0, 0, {0, 0, 0, 0}};
 
 static int rank, size;
 
@@ -48,7 +50,7 @@ static void parse(int argc, char **argv) {
             {"frames", 0, &o.frames}, {"correct", 0, &o.correct}, {"one", 0, &o.one}, {"collect", 0, &o.collect},
             {"interlace", 0, &o.interlace}, {"seed", 0, &o.seed}, {"replicate", 0, &o.replicate},
             {"floating", 0, &o.float_view}, {"empty", 0, &o.empty}, {"die", 0, &o.die}, {"stop", 0, &o.stop}, {"stop_for", 0, &o.stop_for},
-            {"other", 0, &o.other}, {"again", 0, &o.again}, {"change", 0, &o.change},
+            {"other", 0, &o.other}, {"again", 0, &o.again}, {"change", 0, &o.change}, {"memory", 0, &o.memory},
         };
         int known = 0;
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -219,6 +221,27 @@ static void check_blend(IceTImage image, const int *order, int frame) {
     printf("rank %d frame %d: off by %.4f of 255 from blending in doubles\n", rank, frame, worst);
 }
 
+/* How many pieces of memory this process shares: one for its counters, one for pictures that it draws, and so on. */
+static int pieces_of_memory(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder) return -1;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[300], to[300] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+        count += readlink(path, to, sizeof to - 1) > 0 && strstr(to, "mgn-composite") != NULL;
+    }
+    closedir(folder);
+    return count;
+}
+
+/* How many pages of memory this process has touched for the first time. */
+static long pages(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     parse(argc, argv);
@@ -262,7 +285,9 @@ int main(int argc, char **argv) {
     IceTDouble identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     int width = o.width * o.columns, height = o.height * o.rows;
     IceTImage image = icetImageNull();
+    long first_pages = 0;
     for (frame_now = 0; frame_now < o.frames; frame_now++) {
+        if (frame_now == 1) first_pages = pages();
         if (o.die == rank && frame_now == 1) _exit(9);
         if (o.stop == rank && frame_now == 1) {
             sleep(o.stop_for);
@@ -316,6 +341,7 @@ int main(int argc, char **argv) {
         if (*o.out) write_result(image, frame_now);
         if (!strcmp(o.mode, "blend") && o.collect) check_blend(image, is_ordered ? order : NULL, frame_now);
     }
+    if (o.memory) printf("rank %d: %d draws, %d pieces of memory, %ld new pages\n", rank, draws, pieces_of_memory(), pages() - first_pages);
     double total = -1;
     icetGetDoublev(ICET_TOTAL_DRAW_TIME, &total);
     if (!(total >= 0)) printf("rank %d: no time\n", rank);

@@ -79,6 +79,15 @@ impl Frame<'_, '_> {
         all.filter(|rank| *rank != self.links.rank).collect()
     }
 
+    /// The use of a place for this member's picture.
+    fn taken(&self) -> Taken {
+        Taken {
+            frame: self.number,
+            readers: self.readers(),
+            terms: self.to.map(|to| (to, self.agreed)),
+        }
+    }
+
     /// All pixels.
     pub fn whole(&self) -> Rectangle {
         Rectangle::whole(self.terms.width, self.terms.height)
@@ -118,7 +127,7 @@ pub(super) fn covered_by(
     heads: &[Head],
     merged: Channel,
 ) -> Result<Covered, CompositeError> {
-    let nothing = Rectangle::whole(0, 0);
+    let nothing = Rectangle::empty();
     let rectangles = heads.iter().map(|head| &head.covered.rectangle);
     let rectangle = rectangles.fold(nothing, |all, one| all.hull(one));
     let channel = terms.format.color.channel();
@@ -256,9 +265,12 @@ impl Shared {
         let mut head = None;
         if frame.order.contains(&rank) && stays.is_none() {
             let covered = self.put(frame, own)?;
-            head = self
-                .take_place(frame)
-                .map(|place| frame.head(place, covered));
+            head = match covered.rectangle.is_empty() {
+                true => Some(frame.head(PictureLocation::default(), covered)),
+                false => self
+                    .take_place(frame)
+                    .map(|place| frame.head(place, covered)),
+            };
         }
         let position = frame.position();
         if frame.keeps() && (is_receiver || position.is_some()) {
@@ -281,7 +293,15 @@ impl Shared {
         }
         self.own(links).set(Counter::Ready, next);
         if let Some(head) = head {
-            self.announce(links, &head, frame.readers())?;
+            let told = match head.covered.rectangle.is_empty() {
+                // No place is taken, so the receiver's terms are checked along with this head.
+                true => frame.taken(),
+                false => Taken {
+                    terms: None,
+                    ..frame.taken()
+                },
+            };
+            self.announce(links, &head, told)?;
         }
         self.own(links).set(Counter::Drawn, next);
         self.prepare(frame)?;
@@ -426,12 +446,16 @@ impl Shared {
         frame.order.iter().map(head).collect()
     }
 
-    /// Puts this member's picture where others can read it, without its background.
+    /// Puts this member's picture where others can read it, without its background. A picture that
+    /// shows nothing needs no memory.
     fn put(&mut self, frame: &Frame<'_, '_>, own: Own<'_>) -> Result<Covered, CompositeError> {
         let terms = frame.terms;
         let size = (terms.width, terms.height);
         let picture = match own {
             Own::Passed(picture) => picture,
+            Own::Drawn(Some(rectangle)) if rectangle.is_empty() => {
+                return Ok(Covered::by(rectangle, terms.format));
+            }
             Own::Drawn(covered) => {
                 let is_drawn = |pictures: &super::Pictures| pictures.is_free;
                 if !self.pictures.as_ref().is_some_and(is_drawn) || self.place_mut(terms).is_err() {
@@ -450,8 +474,11 @@ impl Shared {
                 return Ok(Covered::find(picture, size, terms.format, terms.operation));
             }
         };
-        self.find_place(frame.links, terms)?;
         let covered = Covered::find(picture, size, terms.format, terms.operation);
+        if covered.rectangle.is_empty() {
+            return Ok(covered);
+        }
+        self.find_place(frame.links, terms)?;
         let out = self.place_mut(terms)?;
         let [color, depth] = terms.format.pixel_bytes();
         let parts = [
@@ -477,11 +504,7 @@ impl Shared {
     fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<PictureLocation> {
         let pictures = self.pictures.as_mut()?;
         let at = pictures.next;
-        pictures.places[at] = Taken {
-            frame: frame.number,
-            readers: frame.readers(),
-            terms: frame.to.map(|to| (to, frame.agreed)),
-        };
+        pictures.places[at] = frame.taken();
         pictures.next = (at + 1) % pictures.places.len();
         pictures.is_free = false;
         Some(pictures.own.place(at))
@@ -533,6 +556,11 @@ impl Shared {
                     }
                     .part(stripe),
                 ),
+                (Which::Picture, _) if head.covered.rectangle.is_empty() => Some(Layer {
+                    channel: drawn.channel,
+                    color: &[],
+                    depth: &[],
+                }),
                 _ => {
                     let mapping = self.peer(*rank).seen(*which).find(head.place);
                     let stored = match which {
@@ -589,6 +617,9 @@ impl Shared {
             different.or((!is_within).then(|| "a rectangle that is not within the picture".into()));
         if let Some(what) = different {
             return Err(CompositeError::Different { rank, what });
+        }
+        if which == Which::Picture && head.covered.rectangle.is_empty() {
+            return Ok(head);
         }
         if let Err(source) = peer.map(which, head.place) {
             // This member itself has no memory or no descriptors left.

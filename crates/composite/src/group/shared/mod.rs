@@ -111,8 +111,8 @@ struct Pictures {
 struct Taken {
     frame: u32,
     readers: Vec<usize>,
-    /// The receiver, and the terms that it must assume too. None if there is no receiver, or for a
-    /// head, whose readers check it.
+    /// The receiver, and the terms that it must assume too. None if there is no receiver, or for the
+    /// head of a picture, because they are checked for the picture.
     terms: Option<(usize, Agreed)>,
 }
 
@@ -263,7 +263,11 @@ impl Shared {
         };
         self.own(links)
             .write(Which::Result, number, &head.to_words());
-        let told = self.announce(links, &head, Vec::new());
+        let nobody = Taken {
+            frame: number,
+            ..Taken::default()
+        };
+        let told = self.announce(links, &head, nobody);
         told.inspect_err(|error| self.fail(links, error))?;
         for counter in [Counter::Ready, Counter::Drawn, Counter::Merged] {
             self.own(links).set(counter, number.wrapping_add(1));
@@ -326,15 +330,10 @@ impl Shared {
         &mut self,
         links: &Links<'_>,
         head: &Head,
-        readers: Vec<usize>,
+        told: Taken,
     ) -> Result<(), CompositeError> {
         let frame = head.frame;
         let at = frame as usize % FRAMES;
-        let told = Taken {
-            frame,
-            readers,
-            terms: None,
-        };
         let before = std::mem::replace(&mut self.told[at], told);
         self.wait_for(links, &before)?;
         self.own(links)
@@ -656,6 +655,62 @@ pub(super) mod tests {
                 rows: 3..4,
             };
             assert_eq!(head.covered.rectangle, rectangle);
+        });
+    }
+
+    /// Members that show nothing need no memory for pictures, whether they have drawn or pass a
+    /// picture. They learn that a receiver has other terms as all others do.
+    #[test]
+    fn a_picture_that_shows_nothing_needs_no_memory() {
+        let told = AtomicUsize::new(0);
+        in_groups("nothing", 3, |group| {
+            let rank = group.rank();
+            for frame in 0..20 {
+                let mut terms = terms();
+                terms.schedule = (frame % 2 == 0).then_some(Schedule::DirectSend);
+                let nothing = Rectangle::empty();
+                let far = f32::INFINITY.to_ne_bytes().repeat(terms.pixels());
+                let clear = vec![0; far.len()];
+                let passed = PictureRef {
+                    color: &clear,
+                    depth: &far,
+                };
+                let merged = match rank {
+                    1 => {
+                        let place = group.draw(&terms).unwrap();
+                        place.color.fill(7);
+                        place.depth.fill(0);
+                        group.composite_drawn(&terms, None)
+                    }
+                    2 if frame % 4 < 2 => group.composite(passed, &terms),
+                    _ => group.composite_drawn(&terms, Some(nothing)),
+                };
+                let (pixels, picture) = merged.unwrap();
+                assert_eq!(pixels.is_empty(), rank > 0);
+                assert!(picture.color.iter().all(|byte| *byte == 7));
+                let has_memory = group.shared.as_ref().unwrap().pictures.is_some();
+                assert_eq!(has_memory, rank == 1, "rank {rank}, frame {frame}");
+            }
+            let mut terms = terms();
+            if rank == 0 {
+                // It does not read the others' pictures.
+                terms.order = Some(vec![0]);
+                group
+                    .composite_drawn(&terms, Some(Rectangle::empty()))
+                    .unwrap();
+                while told.load(Ordering::Acquire) < 2 {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                return;
+            }
+            let mut composite = || {
+                let ended = group.composite_drawn(&terms, Some(Rectangle::empty()));
+                ended.map(drop)
+            };
+            let ended = (0..2 * FRAMES).try_for_each(|_| composite());
+            told.fetch_add(1, Ordering::AcqRel);
+            let is_right = matches!(ended, Err(CompositeError::Different { rank: 0, .. }));
+            assert!(is_right, "rank {rank}: {ended:?}");
         });
     }
 
