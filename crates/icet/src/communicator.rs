@@ -22,6 +22,16 @@ pub(crate) struct Processes {
     communicator: *mut Communicator,
     rank: usize,
     size: usize,
+    /// How to join the others, or why that is not possible.
+    met: Result<Met, String>,
+}
+
+/// What processes know of each other when they have met.
+struct Met {
+    /// The nonces of the processes in the order of the ranks, which tell jobs apart.
+    key: Vec<[u8; 16]>,
+    /// The number of the context's group in the job.
+    group: u16,
 }
 
 // SAFETY: one thread at a time uses it: the one that holds the registry's lock, or the one that
@@ -41,7 +51,7 @@ struct Greeting {
     /// That of rank 0 becomes the job's.
     secret: Zeroizing<String>,
     host: String,
-    /// How many jobs this process has had.
+    /// How many jobs this process has been in.
     jobs: u32,
 }
 
@@ -84,11 +94,19 @@ impl Processes {
                 )))
             }
         };
-        Ok(Processes {
+        let mut processes = Processes {
             communicator,
             rank,
             size,
-        })
+            met: Err("there is only one process".into()),
+        };
+        if size > 1 {
+            // The processes meet here, and not at the first frame: `Allgather` waits without a
+            // limit, and all processes are here, because IceT duplicates communicators here, which
+            // waits for all, too.
+            processes.met = processes.meet().map_err(|error| error.to_string());
+        }
+        Ok(processes)
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -126,8 +144,24 @@ impl Processes {
         Ok(())
     }
 
-    /// Joins the processes. All processes call this.
+    /// Joins the processes, which is done at the first frame: contexts that never draw need no
+    /// links. Waits for the others up to the time limit.
     pub(crate) fn join(&self) -> Result<Members, Problem> {
+        let patience = patience()?;
+        let Met { key, group } = self
+            .met
+            .as_ref()
+            .map_err(|why| Problem::Operation(why.clone()))?;
+        let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
+        let member = jobs.join(key, self.rank)?;
+        drop(jobs);
+        Ok(Members {
+            group: Group::new(member, *group, patience)?,
+        })
+    }
+
+    /// Exchanges greetings. All processes call this.
+    fn meet(&self) -> Result<Met, Problem> {
         let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = Greeting {
             nonce: jobs.nonce()?,
@@ -136,7 +170,7 @@ impl Processes {
                 .nodename()
                 .to_string_lossy()
                 .into_owned(),
-            jobs: jobs.joined,
+            jobs: jobs.met,
         };
         let bytes = mine.to_bytes()?;
         let mut all = Zeroizing::new(vec![0_u8; GREETING * self.size]);
@@ -152,11 +186,7 @@ impl Processes {
         let all = all.chunks_exact(GREETING).enumerate();
         let all = all.map(|(rank, bytes)| Greeting::from_bytes(rank, bytes));
         let all: Vec<Greeting> = all.collect::<Result<_, _>>()?;
-        let patience = patience()?;
-        let (member, number) = jobs.joined(self.rank, &all)?;
-        Ok(Members {
-            group: Group::new(member, number, patience)?,
-        })
+        Ok(jobs.meet(all))
     }
 }
 
@@ -174,19 +204,33 @@ impl Drop for Processes {
 /// The jobs that this process is in. Contexts of the same processes share one.
 struct Jobs {
     nonce: Option<[u8; 16]>,
-    /// The jobs, by the nonces of their processes in the order of the ranks. They are never freed,
-    /// because groups borrow them, and a process has few.
-    open: Option<HashMap<Vec<[u8; 16]>, Joined>>,
-    joined: u32,
+    /// The jobs, by the nonces of their processes in the order of the ranks.
+    open: Option<HashMap<Vec<[u8; 16]>, Known>>,
+    /// How many of them there have been.
+    met: u32,
 }
 
 /// A job, and the number of its last group.
-type Joined = (&'static Member, u16);
+struct Known {
+    job: Joining,
+    groups: u16,
+}
+
+enum Joining {
+    /// What it takes to join.
+    Met {
+        name: String,
+        hosts: Vec<String>,
+        secret: Zeroizing<String>,
+    },
+    /// Never freed, because groups borrow it, and a process has few jobs.
+    Joined(&'static Member),
+}
 
 static JOBS: Mutex<Jobs> = Mutex::new(Jobs {
     nonce: None,
     open: None,
-    joined: 0,
+    met: 0,
 });
 
 impl Jobs {
@@ -201,28 +245,49 @@ impl Jobs {
         Ok(self.nonce.unwrap_or_default())
     }
 
-    /// The job of these processes, and the number of the next group in it.
-    fn joined(&mut self, rank: usize, all: &[Greeting]) -> Result<Joined, Problem> {
+    /// Notes the job of these processes, and one more group in it.
+    fn meet(&mut self, all: Vec<Greeting>) -> Met {
         let key: Vec<[u8; 16]> = all.iter().map(|greeting| greeting.nonce).collect();
         let open = self.open.get_or_insert_with(HashMap::new);
-        if let Some((member, groups)) = open.get_mut(&key) {
-            *groups = groups.wrapping_add(1);
-            return Ok((member, *groups));
+        if let Some(known) = open.get_mut(&key) {
+            known.groups = known.groups.wrapping_add(1);
+            return Met {
+                key,
+                group: known.groups,
+            };
         }
         let first = &all[0];
-        let hex: String = first
-            .nonce
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let name = format!("icet-{hex}-{}", first.jobs);
-        let hosts = all.iter().map(|greeting| greeting.host.clone()).collect();
-        let job = Job::new(&name, rank as u32, hosts)?.configured()?;
-        let member = job.token(Token::from_text(&first.secret)?).join()?;
-        let member: &'static Member = Box::leak(Box::new(member));
-        self.joined += 1;
-        open.insert(key, (member, 0));
-        Ok((member, 0))
+        let nonce = first.nonce.iter();
+        let hex: String = nonce.map(|byte| format!("{byte:02x}")).collect();
+        let job = Joining::Met {
+            name: format!("icet-{hex}-{}", first.jobs),
+            secret: first.secret.clone(),
+            hosts: all.into_iter().map(|greeting| greeting.host).collect(),
+        };
+        self.met += 1;
+        open.insert(key.clone(), Known { job, groups: 0 });
+        Met { key, group: 0 }
+    }
+
+    /// Joins the job of these processes, unless that has been done.
+    fn join(&mut self, key: &[[u8; 16]], rank: usize) -> Result<&'static Member, Problem> {
+        let known = self.open.as_mut().and_then(|open| open.get_mut(key));
+        let known =
+            known.ok_or_else(|| Problem::Internal("the processes have not met".to_owned()))?;
+        match &known.job {
+            Joining::Joined(member) => Ok(member),
+            Joining::Met {
+                name,
+                hosts,
+                secret,
+            } => {
+                let job = Job::new(name, rank as u32, hosts.clone())?.configured()?;
+                let member = job.token(Token::from_text(secret)?).join()?;
+                let member: &'static Member = Box::leak(Box::new(member));
+                known.job = Joining::Joined(member);
+                Ok(member)
+            }
+        }
     }
 }
 

@@ -227,6 +227,10 @@ fn processes_that_end_or_stop_are_errors_for_the_others() {
         (&["die=2"][..], 9, "rank 2 was lost"),
         (&["stop=2", "stop_for=14"], 0, "rank 2 has not arrived"),
         (&["other=2"], 0, "pictures of another size"),
+        // These do not even join the others.
+        (&["die=2", "when=0"], 9, "rank 2 "),
+        (&["stop=2", "stop_for=14", "when=0"], 0, "rank 2 "),
+        (&["refuse=2", "when=0"], 0, "rank 2 "),
     ] {
         let ended = composite(words);
         let (said, errors) = (text(&ended.stdout), text(&ended.stderr));
@@ -236,7 +240,7 @@ fn processes_that_end_or_stop_are_errors_for_the_others() {
             "{words:?}: {said}\n{errors}"
         );
         // A process that dies may take an earlier picture with it.
-        let first = said.find("rank 0 frame 0: error ffffffff");
+        let first = said.find("rank 0 frame 0: error fffffff");
         let first = first.or_else(|| said.find("rank 0 frame 1: error ffffffff"));
         let last = said.find("rank 0 frame 2: error fffffffb");
         assert!(first.is_some() && first < last, "{words:?}: {said}");

@@ -25,11 +25,11 @@ static struct {
     const char *fill;
     const char *content;
     int width, height, columns, rows, frames, correct, one, collect, interlace, valid[4], seed;
-    int replicate, float_view, empty, die, stop, stop_for, other, again, change, memory;
+    int replicate, float_view, empty, die, stop, stop_for, other, again, change, memory, when, refuse;
     double bounds;
     float background[4];
 } o = {"", "z", "ub", "f", "sequential", "automatic", "none", "image", "dense", "random", 64, 48, 1, 1, 1,
-       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, 0, 0, 0, {0, 0, 0, 0}};
+       0, 1, 1, 1, {0, 0, -1, -1}, 1, 0, 1, 0, -1, -1, 20, -1, 0, 0, 0, 1, -1, 0, {0, 0, 0, 0}};
 
 static int rank, size;
 
@@ -51,6 +51,7 @@ static void parse(int argc, char **argv) {
             {"interlace", 0, &o.interlace}, {"seed", 0, &o.seed}, {"replicate", 0, &o.replicate},
             {"floating", 0, &o.float_view}, {"empty", 0, &o.empty}, {"die", 0, &o.die}, {"stop", 0, &o.stop}, {"stop_for", 0, &o.stop_for},
             {"other", 0, &o.other}, {"again", 0, &o.again}, {"change", 0, &o.change}, {"memory", 0, &o.memory},
+            {"when", 0, &o.when}, {"refuse", 0, &o.refuse},
         };
         int known = 0;
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -288,16 +289,18 @@ int main(int argc, char **argv) {
     long first_pages = 0;
     for (frame_now = 0; frame_now < o.frames; frame_now++) {
         if (frame_now == 1) first_pages = pages();
-        if (o.die == rank && frame_now == 1) _exit(9);
-        if (o.stop == rank && frame_now == 1) {
+        if (o.die == rank && frame_now == o.when) _exit(9);
+        if (o.stop == rank && frame_now == o.when) {
             sleep(o.stop_for);
             break;
         }
         /* A process that has been told another size. */
-        if (o.other == rank && frame_now == 1) {
+        if (o.other == rank && frame_now == o.when) {
             icetResetTiles();
             icetAddTile(0, 0, o.width / 2, o.height, 0);
         }
+        /* A process that has no tiles from now on, so that its frames are errors. */
+        if (o.refuse == rank && frame_now == o.when) icetResetTiles();
         /* From the second frame on, pieces stay where they are, and there is no background. */
         if (o.change == 1 && frame_now == 1) {
             icetDisable(ICET_COLLECT_IMAGES);
