@@ -277,3 +277,99 @@ fn costs(bytes: &[u8]) -> Option<Costs> {
     let numbers: Option<Vec<f64>> = words.map(|word| word.map(f64::from_le_bytes)).collect();
     Costs::from_array(numbers?.try_into().ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::agreed::tests::terms;
+
+    /// Links of 10 Gbit/s between hosts, and processors that merge 10 GB/s.
+    const NETWORK: Costs = Costs {
+        merge: 1e-10,
+        copy: 1e-10,
+        message: 2e-6,
+        latency: 20e-6,
+        byte: 8e-10,
+    };
+
+    fn square(side: usize) -> Terms {
+        Terms {
+            width: side,
+            height: side,
+            ..terms()
+        }
+    }
+
+    fn choose(costs: Costs, terms: &Terms, members: usize) -> Schedule {
+        let mut choice = Choice {
+            costs,
+            chosen: Vec::new(),
+        };
+        choice.schedule(terms, &(0..members).collect::<Vec<_>>(), false)
+    }
+
+    /// Few bytes take no time, so the fewest messages win. Many bytes are shared out.
+    #[test]
+    fn small_pictures_go_to_the_receiver_and_large_ones_are_divided() {
+        for members in [2, 4, 8, 16, 64] {
+            let [small, large] = [16, 1024].map(|side| choose(NETWORK, &square(side), members));
+            assert_eq!(small, Schedule::Tree(8), "{members}");
+            assert_eq!(large, Schedule::DirectSend, "{members}");
+        }
+    }
+
+    #[test]
+    fn many_members_send_fewer_messages_than_one_to_each() {
+        for members in [32, 64, 128] {
+            let chosen = choose(NETWORK, &square(64), members);
+            assert_eq!(chosen, Schedule::RadixK(8), "{members}");
+        }
+    }
+
+    /// Where a byte costs more, smaller pictures are divided. Where a message costs more, only
+    /// larger ones are.
+    #[test]
+    fn the_choice_follows_from_what_was_measured() {
+        let slow_link = Costs {
+            byte: 1e-7,
+            ..NETWORK
+        };
+        let busy_processor = Costs {
+            message: 50e-6,
+            ..NETWORK
+        };
+        let chosen = |costs, side| choose(costs, &square(side), 8);
+        assert_eq!(chosen(slow_link, 16), Schedule::DirectSend);
+        assert_eq!(chosen(busy_processor, 64), Schedule::Tree(8));
+        assert_eq!(chosen(busy_processor, 256), Schedule::RadixK(4));
+        assert_eq!(chosen(busy_processor, 1024), Schedule::DirectSend);
+    }
+
+    #[test]
+    fn a_schedule_that_the_program_names_is_taken() {
+        let mut terms = square(16);
+        terms.schedule = Some(Schedule::BinarySwap);
+        assert_eq!(choose(NETWORK, &terms, 4), Schedule::BinarySwap);
+    }
+
+    /// What was chosen before is found again, and does not displace what other sizes need.
+    #[test]
+    fn choices_are_remembered_by_size() {
+        let mut choice = Choice {
+            costs: NETWORK,
+            chosen: Vec::new(),
+        };
+        let order = [0, 1, 2, 3];
+        for _ in 0..3 {
+            for (side, schedule) in [(16, Schedule::Tree(8)), (1024, Schedule::DirectSend)] {
+                assert_eq!(choice.schedule(&square(side), &order, false), schedule);
+            }
+        }
+        assert_eq!(choice.chosen.len(), 2);
+        for members in 0..2 * REMEMBERED {
+            let order: Vec<usize> = (0..members).collect();
+            choice.schedule(&square(16), &order, false);
+        }
+        assert_eq!(choice.chosen.len(), REMEMBERED);
+    }
+}
