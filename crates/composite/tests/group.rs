@@ -619,7 +619,8 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
         };
         terms(Operation::Nearest, schedule)
     };
-    let changes: [fn(&mut Terms); 7] = [
+    let changes: [fn(&mut Terms); 8] = [
+        |terms| terms.format.color = Color::Rgba16f,
         |terms| terms.operation = Operation::Max,
         |terms| (terms.width, terms.height) = (terms.height, terms.width),
         |terms| terms.format.depth = Some(Depth::Unorm),
@@ -635,7 +636,8 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
                 if group.rank() == 2 {
                     change(&mut terms);
                 }
-                let mine = picture(group.rank(), terms.format);
+                let mut mine = picture(group.rank(), terms.format);
+                mine.color.resize(terms.bytes().unwrap()[0], 0);
                 // A rank that merges nothing may be some frames ahead, until the others take no
                 // more of its messages.
                 (0..100_000).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))

@@ -40,7 +40,7 @@ impl Mode {
 }
 
 /// The agreed properties, in words that can be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Agreed(pub [u64; Agreed::WORDS]);
 
 /// For error messages: what a member composites if its word of [`Agreed`] differs.
@@ -131,6 +131,8 @@ pub(super) mod tests {
         (wide.width, wide.height) = (480, 640);
         let mut unorm = terms();
         unorm.format.depth = Some(Depth::Unorm);
+        let mut half = terms();
+        half.format.color = Color::Rgba16f;
         let mut spread = terms();
         spread.to = None;
         let mut other = terms();
@@ -144,6 +146,10 @@ pub(super) mod tests {
             (
                 new(&unorm),
                 " (nearest, RGBA8 with integer depths; this rank: nearest, RGBA8 with float depths)",
+            ),
+            (
+                new(&half),
+                " (nearest, RGBA16F with float depths; this rank: nearest, RGBA8 with float depths)",
             ),
             (
                 new(&over),
@@ -161,7 +167,7 @@ pub(super) mod tests {
                 " (at column 640, row 0; this rank: at column 0, row 0)",
             ),
         ];
-        for ((other, values), at) in others.into_iter().zip([0, 1, 1, 2, 3, 4, 4, 5]) {
+        for ((other, values), at) in others.into_iter().zip([0, 1, 1, 1, 2, 3, 4, 4, 5]) {
             let expected = format!("{}{values}", WHAT[at]);
             assert_eq!(agreed.difference(&other), Some(expected));
         }
