@@ -44,7 +44,7 @@ impl Rectangle {
         }
     }
 
-    fn pixels(&self) -> usize {
+    pub(crate) fn pixels(&self) -> usize {
         self.columns.len() * self.rows.len()
     }
 

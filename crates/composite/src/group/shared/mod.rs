@@ -127,7 +127,8 @@ impl Shared {
         }
     }
 
-    /// The faster mode.
+    /// The faster mode. All members must choose the same one before they know which parts of the
+    /// others' pictures are covered, so whole pictures count.
     fn usual(&self, terms: &Terms, order: &[usize]) -> Mode {
         let is_small = terms.pixels().saturating_mul(order.len()) < self.small;
         match is_small && terms.to.is_some() {
@@ -156,11 +157,27 @@ impl Shared {
         self.has_drawn_for.as_secs_f64() > 2.0 * self.merge_seconds(terms, order)
     }
 
-    /// The approximate duration of merging on a crowded host, in seconds.
+    /// The approximate duration of merging on a crowded host, in seconds. Pixels that no picture
+    /// covers count once, because they are written.
     fn merge_seconds(&self, terms: &Terms, order: &[usize]) -> f64 {
         let [color, depth] = terms.format.pixel_bytes();
-        let bytes = terms.pixels().saturating_mul(order.len() * (color + depth));
-        bytes as f64 / MERGED_A_SECOND
+        let covered = order.iter().map(|rank| self.covers(*rank, terms));
+        let pixels = covered.fold(0, usize::saturating_add).max(terms.pixels());
+        pixels.saturating_mul(color + depth) as f64 / MERGED_A_SECOND
+    }
+
+    /// How many pixels a member's picture covers, as far as is known: as many as in the last frame
+    /// that it has announced, which is this one if it has drawn already.
+    fn covers(&self, rank: usize, terms: &Terms) -> usize {
+        let control = &self.peer(rank).control;
+        let last = control.value(Counter::Drawn).wrapping_sub(1);
+        let head = Head::from_words(control.read(Which::Picture, last));
+        // A member that keeps its picture announces none. A head that was never written is zero.
+        let is_known = head.frame == last && head.agreed != Agreed::default();
+        match is_known {
+            true => head.covered.rectangle.pixels().min(terms.pixels()),
+            false => terms.pixels(),
+        }
     }
 
     /// Makes the members of each host map each other's pages. Returns a number for each rank, which
@@ -564,6 +581,7 @@ pub(super) mod tests {
     use crate::{Group, PictureRef, Rectangle};
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Barrier;
     use std::thread;
 
     /// Runs `each` as every rank of a job, with a group of all ranks.
@@ -711,6 +729,42 @@ pub(super) mod tests {
             told.fetch_add(1, Ordering::AcqRel);
             let is_right = matches!(ended, Err(CompositeError::Different { rank: 0, .. }));
             assert!(is_right, "rank {rank}: {ended:?}");
+        });
+    }
+
+    /// The duration of merging follows from what the pictures cover, not from their size.
+    #[test]
+    fn sparse_pictures_are_expected_to_merge_soon() {
+        const SIZE: usize = 4;
+        let order = [0, 1, 2, 3];
+        let all = Barrier::new(SIZE);
+        in_groups("sparse", SIZE, |group| {
+            group.shared.as_mut().unwrap().is_crowded = true;
+            let terms = terms();
+            let seconds = |pictures: f64| pictures * (terms.pixels() * 8) as f64 / MERGED_A_SECOND;
+            for (rows, pictures) in [(60, 1.0), (240, 2.0), (480, 4.0)] {
+                let place = group.draw(&terms).unwrap();
+                place.color.fill(1);
+                place.depth.fill(0);
+                let covered = Rectangle {
+                    columns: 0..terms.width,
+                    rows: 0..rows,
+                };
+                let merged = group.composite_drawn(&terms, Some(covered)).map(drop);
+                merged.unwrap();
+                // All have drawn, and none has announced its next picture.
+                all.wait();
+                let shared = group.shared.as_mut().unwrap();
+                let found = shared.merge_seconds(&terms, &order);
+                let helpers = [1.1, 0.9].map(|share| {
+                    let drawn = 2.0 * share * seconds(pictures);
+                    shared.has_drawn_for = Duration::from_secs_f64(drawn);
+                    shared.helpers(&terms, &order)
+                });
+                all.wait();
+                assert!((found / seconds(pictures) - 1.0).abs() < 0.01, "{rows}");
+                assert_eq!(helpers, [mgn_sys::cpu::cores() - 1, usize::MAX], "{rows}");
+            }
         });
     }
 
