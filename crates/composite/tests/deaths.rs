@@ -6,9 +6,9 @@ mod group_kinds;
 mod jobs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_composite::{CompositeError, Group, Schedule, Terms};
 use mgn_fabric::endpoint::SendOptions;
@@ -24,6 +24,9 @@ const VICTIM: usize = 2;
 /// How long a rank waits for one that has stopped.
 const STOPPED_TIMEOUT: Duration = Duration::from_millis(1500);
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Ranks learn within this time that one has ended. That takes milliseconds on an idle machine; what
+/// counts is that they do not wait for [`WAIT_TIMEOUT`].
+const SOON: Duration = Duration::from_secs(20);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
 
@@ -46,10 +49,11 @@ impl Fate {
         }
     }
 
-    /// Does nothing more until all others have ended.
-    fn befall(self, member: &Member, done: &AtomicUsize) {
+    /// Does nothing more until all others have ended. Notes when it has ended itself.
+    fn befall(self, member: &Member, done: &AtomicUsize, ended: &OnceLock<Instant>) {
         if self == Fate::Ends {
             member.endpoint().stop();
+            ended.get_or_init(Instant::now);
         }
         while done.load(Ordering::Acquire) < RANKS - 1 {
             thread::sleep(Duration::from_millis(5));
@@ -85,15 +89,19 @@ fn without_victim(
 ) {
     let _one = one_job_at_a_time();
     let before = held();
-    let done = AtomicUsize::new(0);
+    let (done, ended) = (AtomicUsize::new(0), OnceLock::new());
     let results = members(RANKS, |member| match member.rank() as usize {
         VICTIM => {
-            victim(member, &|| fate.befall(member, &done));
+            victim(member, &|| fate.befall(member, &done, &ended));
             Ok(())
         }
         _ => {
             let result = other(member);
             done.fetch_add(1, Ordering::AcqRel);
+            if let Some(ended) = ended.get() {
+                let took = ended.elapsed();
+                assert!(took < SOON, "{what}: an error after {took:?}");
+            }
             result
         }
     });

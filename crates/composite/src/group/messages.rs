@@ -790,7 +790,11 @@ fn covered_of(bytes: &[u8]) -> Covered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::agreed::tests::terms;
+    use crate::group::agreed::{tests::terms, Mode};
+    use crate::Group;
+    use mgn_fabric::job::Job;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
 
     #[test]
     fn what_is_covered_is_read_as_it_is_written() {
@@ -805,6 +809,82 @@ mod tests {
             },
         };
         assert_eq!(covered_of(&covered_bytes(&covered)), covered);
+    }
+
+    /// A rank sends its pieces of the first round, and then ends or stops. Those that need it in the
+    /// second round name it, and so do the others, in this frame or the next one.
+    #[test]
+    fn a_rank_may_be_lost_between_rounds() {
+        const RANKS: usize = 4;
+        const VICTIM: usize = 2;
+        const SCHEDULE: Schedule = Schedule::BinarySwap;
+        let terms = Terms {
+            schedule: Some(SCHEDULE),
+            ..terms()
+        };
+        let order: Vec<usize> = (0..RANKS).collect();
+        for ends in [true, false] {
+            let name = format!("composite-rounds-{}-{ends}", std::process::id());
+            let (done, first) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let wait = |count: &AtomicUsize, wanted| {
+                while count.load(Ordering::Acquire) < wanted {
+                    thread::sleep(Duration::from_millis(5));
+                }
+            };
+            let rank = |rank: usize| {
+                let hosts = vec!["localhost".to_owned(); RANKS];
+                let job = Job::new(&name, rank as u32, hosts).unwrap();
+                let member = job.join().unwrap();
+                let patience = Duration::from_millis(if ends { 60_000 } else { 1500 });
+                let mut group =
+                    Group::on_simulated_host(&member, 1, patience, rank as u32).unwrap();
+                let covered = Covered::by(Rectangle::empty(), terms.format);
+                if rank == VICTIM {
+                    let links = &group.links;
+                    let agreed = Agreed::new(&terms, Mode::Messages(SCHEDULE), &order);
+                    let message = [&header(0, &agreed)[..], &covered_bytes(&covered)].concat();
+                    let pixels = terms.pixels();
+                    let plan = Plan::new(SCHEDULE, RANKS, rank, pixels, Delivery::Member(0));
+                    assert_eq!(plan.rounds.len(), 2);
+                    for send in &plan.rounds[0].sends {
+                        let (link, tag) = (links.to(send.to), links.tag(0, 0));
+                        let options = SendOptions::default();
+                        links.endpoint.send(link, tag, &message, options).unwrap();
+                    }
+                    links.endpoint.flush(Some(patience));
+                    if ends {
+                        member.endpoint().stop();
+                    }
+                    wait(&done, RANKS - 1);
+                    return Ok(());
+                }
+                let nothing = || Some(Rectangle::empty());
+                let mut result = group.composite_drawn(&terms, nothing()).map(drop);
+                first.fetch_add(1, Ordering::AcqRel);
+                assert!(rank > 0 || result.is_err(), "the receiver needs the victim");
+                if result.is_ok() {
+                    // Its pieces have left. It learns why the receiver has failed.
+                    wait(&first, RANKS - 1);
+                    result = group.composite_drawn(&terms, nothing()).map(drop);
+                }
+                done.fetch_add(1, Ordering::AcqRel);
+                wait(&done, RANKS - 1);
+                result
+            };
+            let rank = &rank;
+            let results = thread::scope(|scope| {
+                let ranks = [0, 1, 2, 3].map(|number| scope.spawn(move || rank(number)));
+                ranks.map(|rank| rank.join().unwrap())
+            });
+            for (rank, result) in results.iter().enumerate() {
+                let is_right = match result {
+                    Err(CompositeError::Lost { rank, .. }) => ends && *rank == VICTIM,
+                    Err(CompositeError::Late { rank, .. }) => !ends && *rank == VICTIM,
+                    _ => rank == VICTIM,
+                };
+                assert!(is_right, "ends: {ends}: rank {rank}: {result:?}");
+            }
+        }
     }
 
     /// A rectangle that a faulty member sends is either refused or lies within the picture.
