@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_composite::{CompositeError, Group, Schedule, Terms};
+use mgn_composite::{CompositeError, Group, Rectangle, Schedule, Terms};
 use mgn_fabric::endpoint::SendOptions;
 use mgn_fabric::job::Member;
 
@@ -200,6 +200,48 @@ fn between_drawing_and_compositing() {
                 without_victim(fate, victim, other, false, &what);
             }
         }
+    }
+}
+
+/// A rank that waits for another one is not late itself: one that is a frame ahead, and whose pixels
+/// it does not take yet, does not blame it.
+#[test]
+fn one_that_is_a_frame_ahead_blames_the_late_rank() {
+    let _one = one_job_at_a_time();
+    let done = AtomicUsize::new(0);
+    let results = members(RANKS, |member| {
+        let by = GroupKind::Messages;
+        if member.rank() as usize == VICTIM {
+            let _group = by.group(member, 1, WAIT_TIMEOUT);
+            while done.load(Ordering::Acquire) < RANKS - 1 {
+                thread::sleep(Duration::from_millis(5));
+            }
+            return Ok(());
+        }
+        let mut group = by.group(member, 1, STOPPED_TIMEOUT);
+        // Rank 0 gets the pixels of rank 1 in the first round, and those of ranks 2 and 3 together
+        // in the second one, for which it waits twice as long. Rank 3 waits for nobody.
+        let mut terms = terms(Some(Schedule::Tree(2)), 0);
+        terms.width = 1024;
+        let nothing = Rectangle {
+            columns: 0..0,
+            rows: 0..0,
+        };
+        let mut frame = |_| match member.rank() {
+            3 => {
+                let composited = group.composite_drawn(&terms, Some(nothing.clone()));
+                thread::sleep(Duration::from_millis(20));
+                composited.map(drop)
+            }
+            _ => composite(&mut group, &terms),
+        };
+        let result = (0..100_000).try_for_each(&mut frame);
+        done.fetch_add(1, Ordering::AcqRel);
+        result
+    });
+    for (rank, result) in results.iter().enumerate() {
+        let is_right = rank == VICTIM || matches!(result, Err(error) if blames(error, VICTIM));
+        assert!(is_right, "rank {rank}: {result:?}");
     }
 }
 

@@ -687,7 +687,12 @@ impl Run<'_, '_> {
     /// Waits until all that was sent has left.
     fn end_sends(&mut self) -> Result<(), CompositeError> {
         while let Some((rank, request)) = self.sending.last().copied() {
-            let waited = self.links.patience.saturating_mul(self.merging.waits(0));
+            // The receiver may itself wait for another rank, still in the last frame. It gives up
+            // first, and knows which rank is late.
+            let waited = self
+                .links
+                .patience
+                .saturating_mul(self.merging.waits_in_all());
             match self.wait(waited, |endpoint, left| endpoint.wait(request, Some(left))) {
                 Ok(Some(_)) => drop(self.sending.pop()),
                 Ok(None) => {
