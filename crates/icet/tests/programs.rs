@@ -102,6 +102,8 @@ fn blended_pictures_are_those_of_blending_in_doubles() {
         "order=mixed content=glow via=draw",
         "order=mixed columns=2 rows=2 via=draw correct=1",
         "order=reverse color=f correct=1",
+        "order=reverse via=draw replicate=2",
+        "order=none strategy=direct via=draw replicate=3 correct=1",
     ] {
         for size in [1, 2, 5, 8] {
             let mut all = vec!["mode=blend", "depth=none", background, "frames=2"];
@@ -414,7 +416,9 @@ fn pictures_with_depth_are_those_of_icet() {
         (4, "one=0 via=draw bounds=0.01 content=nothing"),
         (4, "via=draw empty=1 bounds=3"),
         (4, "one=0 via=draw color=f columns=2 bounds=0.3"),
-        (4, "one=0 via=draw replicate=2 content=nothing"),
+        (4, "one=0 via=draw replicate=2"),
+        (5, "one=0 via=draw replicate=3 columns=2 rows=2"),
+        (6, "one=0 via=draw replicate=2 content=ties"),
         (4, "one=0 collect=0"),
         (3, "one=0 collect=0 via=draw bounds=0.5"),
         (2, "mode=blend depth=none content=nothing correct=1"),

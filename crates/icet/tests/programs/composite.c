@@ -83,7 +83,10 @@ static uint32_t hash(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     return h;
 }
 
-/* The pixel that this rank shows at a place of the whole display. Colours are premultiplied. */
+/* Ranks with the same data: the first one that has it. */
+static int data_of(int who) { return o.replicate ? who / o.replicate * o.replicate : who; }
+
+/* The pixel that a rank's data shows at a place of the whole display. Colours are premultiplied. */
 static int pixel(int who, int frame, int x, int y, float rgba[4], float *depth) {
     int width = o.width * o.columns, height = o.height * o.rows;
     uint32_t h = hash(who, frame, x, y);
@@ -120,7 +123,7 @@ static void fill(unsigned char *ub, float *f, int channels, float *depth, int fr
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             float rgba[4], d;
-            pixel(rank, frame, left + x, bottom + y, rgba, &d);
+            pixel(data_of(rank), frame, left + x, bottom + y, rgba, &d);
             size_t at = (size_t)y * stride + x;
             for (int i = 0; i < 4; i++) {
                 if (ub) ub[at * 4 + i] = (unsigned char)lrintf(rgba[i] * 255);
@@ -204,7 +207,10 @@ static void check_blend(IceTImage image, const int *order, int frame) {
             double sum[4] = {0}, through = 1;
             for (int k = 0; k < size; k++) {
                 float rgba[4], d;
-                if (!pixel(order ? order[k] : k, frame, left + x, bottom + y, rgba, &d)) continue;
+                int who = data_of(order ? order[k] : k);
+                /* One of several ranks with the same data shows it. They are neighbours in the order. */
+                if (k && data_of(order ? order[k - 1] : k - 1) == who) continue;
+                if (!pixel(who, frame, left + x, bottom + y, rgba, &d)) continue;
                 double alpha = is_ub ? lrintf(rgba[3] * 255) / 255.0 : rgba[3];
                 if (alpha == 0) continue;
                 for (int i = 0; i < 4; i++) sum[i] += through * (is_ub ? lrintf(rgba[i] * 255) / 255.0 : rgba[i]);
@@ -282,7 +288,8 @@ int main(int argc, char **argv) {
     if (o.replicate) icetDataReplicationGroupColor(rank / o.replicate);
     icetDrawCallback(draw);
     /* Each rank's share is a stripe, in the middle of the display. */
-    if (o.bounds > 0) icetBoundingBoxd(-o.bounds + 2 * o.bounds * rank / size, -o.bounds + 2 * o.bounds * (rank + 1) / size, -o.bounds, o.bounds, -1, 1);
+    int data = data_of(rank);
+    if (o.bounds > 0) icetBoundingBoxd(-o.bounds + 2 * o.bounds * data / size, -o.bounds + 2 * o.bounds * (data + 1) / size, -o.bounds, o.bounds, -1, 1);
     IceTDouble identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     int width = o.width * o.columns, height = o.height * o.rows;
     IceTImage image = icetImageNull();
