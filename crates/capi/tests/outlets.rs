@@ -228,9 +228,10 @@ fn pictures_go_to_a_window_until_it_is_closed() {
     assert!(talk.child.wait().unwrap().success());
 }
 
-/// Ranks that share memory are on one host.
+/// Ranks that share memory are on one host. Pictures are the same whether they are merged in memory
+/// or sent by TCP between hosts.
 #[test]
-fn a_compositor_counts_its_hosts() {
+fn pictures_are_composited_on_one_host_and_between_hosts() {
     let program = compile("tests/hosts.c", &[], "hosts");
     assert_eq!(job(&program, &[], 3), ["1\n"; 3]);
     if !networks::are_there() {
