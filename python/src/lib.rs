@@ -247,11 +247,8 @@ impl Compositor {
         let drawn = place
             .map_err(exception)?
             .have_drawn(py, &self.0, function, None);
-        if let Err(error) = drawn {
-            py.detach(|| group.give_up());
-            return Err(error);
-        }
-        let merged = py.detach(|| group.composite_drawn(&terms, None));
+        let covered = drawn.inspect_err(|_| py.detach(|| group.give_up()))?;
+        let merged = py.detach(|| group.composite_drawn(&terms, covered));
         self.0.show(py, &terms, merged.map_err(exception)?)
     }
 
@@ -276,7 +273,7 @@ impl Compositor {
             let place = PictureBuffer::clear(layer, farthest);
             let drawn =
                 Python::attach(|py| place.have_drawn(py, &self.0, function.bind(py), Some(number)));
-            drawn.map(|()| None).map_err(Failure::Python)
+            drawn.map_err(Failure::Python)
         };
         let show = |number: usize, picture: PictureRef<'_>| -> Result<(), Failure> {
             if let Some(canvas) = &mut canvas {

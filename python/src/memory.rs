@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use mgn_composite::LayerMut;
+use mgn_composite::{LayerMut, Rectangle};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -95,7 +95,8 @@ impl PictureBuffer {
     }
 
     /// Lets a function draw here: it gets `first`, and the memory of colours and depths. Afterwards
-    /// it must not have kept any of that, because the group uses the memory again.
+    /// it must not have kept any of that, because the group uses the memory again. Returns the
+    /// rectangle that it has drawn, or None for all.
     ///
     /// # Errors
     /// What the function raises, and BufferError if it has kept memory. The caller must then make
@@ -106,7 +107,7 @@ impl PictureBuffer {
         group: &Arc<Inner>,
         function: &Bound<'_, PyAny>,
         first: Option<usize>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<Rectangle>> {
         let memory = |(start, len)| {
             let memory = Memory {
                 start,
@@ -126,7 +127,9 @@ impl PictureBuffer {
         for memory in &memories {
             memory.get().is_over.store(true, Ordering::Relaxed);
         }
-        drop(called?);
+        let called = called?;
+        let covered = called.extract::<Option<(usize, usize, usize, usize)>>();
+        drop(called);
         let are_used = || {
             let users = |memory: &Bound<'_, Memory>| memory.get().users.load(Ordering::Relaxed);
             memories.iter().map(users).sum::<usize>() > 0
@@ -136,7 +139,10 @@ impl PictureBuffer {
             py.import("gc")?.call_method0("collect")?;
         }
         match are_used() {
-            false => Ok(()),
+            false => Ok(covered?.map(|(x, y, width, height)| Rectangle {
+                columns: x..x.saturating_add(width),
+                rows: y..y.saturating_add(height),
+            })),
             true => Err(PyBufferError::new_err(
                 "the function that draws has kept an array, or a view of one, whose memory the compositor uses again: keep a copy",
             )),

@@ -376,6 +376,43 @@ class Jobs(unittest.TestCase):
         )
 
 
+    def test_functions_may_draw_a_rectangle(self) -> None:
+        self.expect(
+            3,
+            """
+            def draw(color, depth):
+                # Only the rectangle counts.
+                color[...] = 10 * (rank + 1)
+                depth[...] = rank
+                return [(0, 0, 0, 0), (1, 2, 3, 2), (2, 1, 3, numpy.int64(4))][rank]
+
+            for schedule in (None, "binary-swap"):
+                merged = compositor.draw(draw, (5, 7), depth=numpy.float32, schedule=schedule)
+                if rank == 0:
+                    wanted = numpy.zeros((5, 7))
+                    wanted[1:5, 2:5] = 30
+                    wanted[2:4, 1:4] = 20
+                    assert (merged.color[..., 0] == wanted).all(), merged.color[..., 0]
+                    assert (numpy.isinf(merged.depth) == (wanted == 0)).all()
+
+            def draw_tile(tile, color):
+                color[...] = rank + 1
+                return (rank, 0, 1, 1)
+
+            shown = compositor.draw_tiles(draw_tile, (5, 7), [manganese.Tile(1, 1, 4, 3, to=0)])
+            for _, merged in shown:
+                assert (merged.color[0, :, 0] == [1, 2, 3, 0]).all() and not merged.color[1:].any()
+
+            for wrong in ((0, 0, 8, 5), (-1, 0, 1, 1), (1, 2, 3), ("x", 0, 0, 0)):
+                picture = manganese._Picture((5, 7), numpy.dtype(numpy.uint8), None)
+                try:
+                    picture.covered(wrong)
+                except (ValueError, TypeError):
+                    continue
+                raise AssertionError(wrong)
+            """,
+        )
+
     def test_arrays_lie_in_the_memory_that_others_read(self) -> None:
         self.expect(
             3,

@@ -13,6 +13,7 @@ communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
 
 from __future__ import annotations
 
+import operator
 import os
 import socket
 import uuid
@@ -421,14 +422,18 @@ class Compositor:
         copied for them. They are valid only until the function returns: if it keeps an array, or a
         view of one, BufferError is raised.
 
+        If it returns a tuple (x, y, width, height), it has drawn only this rectangle: columns and
+        rows of the arrays from `[y, x]` on. Outside of it, the picture shows nothing and costs
+        nothing. Return (0, 0, 0, 0) if there is nothing to show.
+
         The other arguments are those of `composite`. If `function` raises an exception, the caller
         gets it, the other processes get LostError, and every process must close its compositor.
         """
         native = self._ready()
         picture = _Picture(shape, numpy.dtype(color), None if depth is None else numpy.dtype(depth))
 
-        def draw(*memory: Buffer) -> None:
-            self._call(function, *picture.arrays(*memory))
+        def draw(*memory: Buffer) -> _Covered:
+            return picture.covered(self._call(function, *picture.arrays(*memory)))
 
         merged = native.draw(picture.agreed(operation, to, order, schedule), draw)
         return None if merged is None else picture.merged(merged, is_whole=to is not None)
@@ -450,7 +455,7 @@ class Compositor:
         `shape` is (height, width) of the large picture; no process needs memory for all of it. All
         processes must pass the same tiles, which may overlap. `function(tile, color)`, or
         `function(tile, color, depth)` if you pass a type `depth`, draws this process's share of a
-        tile into arrays like those of `draw`. It is not called if `order` leaves this process out.
+        tile into arrays like those of `draw`, and may return a rectangle of these. It is not called if `order` leaves this process out.
 
         Returns the tiles that are for this process, without those of width or height 0. The other
         arguments are those of `composite`. Wrong `tiles` raise ValueError before anything is drawn.
@@ -467,8 +472,9 @@ class Compositor:
         color_type, depth_type = numpy.dtype(color), None if depth is None else numpy.dtype(depth)
         pictures = [_Picture((tile.height, tile.width), color_type, depth_type) for tile in tiles]
 
-        def draw(number: int, *memory: Buffer) -> None:
-            self._call(function, tiles[number], *pictures[number].arrays(*memory))
+        def draw(number: int, *memory: Buffer) -> _Covered:
+            picture = pictures[number]
+            return picture.covered(self._call(function, tiles[number], *picture.arrays(*memory)))
 
         large = _Picture(shape, color_type, depth_type)
         agreed = large.agreed(operation, 0, order, schedule)
@@ -486,10 +492,10 @@ class Compositor:
             raise RuntimeError("a function that draws for a compositor must not use it")
         return self._native
 
-    def _call(self, function: Callable[..., object], *arguments: object) -> None:
+    def _call(self, function: Callable[..., object], *arguments: object) -> object:
         self._is_drawing = True
         try:
-            function(*arguments)
+            return function(*arguments)
         finally:
             self._is_drawing = False
 
@@ -533,12 +539,27 @@ def front_to_back(
     return _native.front_to_back((seen[0], seen[1], seen[2]), eye is None, corners)
 
 
+# The rectangle that a function has drawn, or None for all.
+_Covered = tuple[int, int, int, int] | None
+
+
 class _Picture(NamedTuple):
     """The shape (height, width) of a picture, and the types of its colours and its depths."""
 
     shape: tuple[int, int]
     color: numpy.dtype
     depth: numpy.dtype | None
+
+    def covered(self, returned: object) -> _Covered:
+        """The rectangle that a function which draws has returned, if it has."""
+        if not isinstance(returned, tuple):
+            return None
+        if len(returned) != 4:
+            raise ValueError(f"{returned} is not (x, y, width, height)")
+        x, y, width, height = (operator.index(number) for number in returned)
+        if min(x, y, width, height) < 0 or x + width > self.shape[1] or y + height > self.shape[0]:
+            raise ValueError(f"{returned} is not within a picture of the shape {self.shape}")
+        return x, y, width, height
 
     def agreed(
         self,

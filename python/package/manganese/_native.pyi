@@ -49,13 +49,13 @@ class Compositor:
         self, agreed: Agreed, color: Buffer | None, depth: Buffer | None
     ) -> tuple[int, bytearray, bytearray] | None: ...
     def draw(
-        self, agreed: Agreed, function: Callable[[Buffer, Buffer], object]
+        self, agreed: Agreed, function: Callable[[Buffer, Buffer], tuple[int, int, int, int] | None]
     ) -> tuple[int, bytearray, bytearray] | None: ...
     def draw_tiles(
         self,
         agreed: Agreed,
         tiles: list[tuple[int, int, int, int, int]],
-        function: Callable[[int, Buffer, Buffer], object],
+        function: Callable[[int, Buffer, Buffer], tuple[int, int, int, int] | None],
     ) -> list[tuple[int, bytearray, bytearray]]: ...
 
 class Outlet:
