@@ -36,6 +36,8 @@ export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 # Cargo's profile of what is run and installed, and the folder in which Cargo puts that.
 PROFILE ?= release
 BUILT := $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+# Demos that `mgn bench` draws.
+INSTALLED_DEMOS := iso_demo volume
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
 .PHONY: all build demo test test-machine test-python test-aarch64 test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint site sbom mutants deb install install-docs clean programs registry
@@ -146,7 +148,7 @@ install: build
 	install -Dm755 $(BUILT)/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
 	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
 	install -m755 $(addprefix $(BUILT)/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
-	install -m755 $(BUILD_DIR)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	install -m755 $(addprefix $(BUILD_DIR)/demos/,$(INSTALLED_DEMOS)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	$(STRIP) "$(DESTDIR)$(PREFIX)/bin/mgn" "$(DESTDIR)$(PREFIX)/lib/manganese/"*
 	rm -rf $(BUILD_DIR)/pages
 	$(BUILT)/mgn pages --man $(BUILD_DIR)/pages/man --completions $(BUILD_DIR)/pages/completions

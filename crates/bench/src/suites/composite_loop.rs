@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::demo::no_demo;
+use super::demo::missing;
 use super::unavailable::unavailable;
 use crate::gl::drawing::{demo, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES};
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
@@ -49,10 +49,13 @@ const SECONDS: f64 = 60.0;
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
-    let paths = LOOPS.map(|(name, ..)| demo(&options.mgn, name));
-    let [Some(first), Some(second)] = paths else {
-        return vec![unavailable(Suite::Composite, no_demo())];
-    };
+    let mut paths = Vec::new();
+    for (name, ..) in LOOPS {
+        match demo(&options.mgn, name) {
+            Some(path) => paths.push(path),
+            None => return vec![unavailable(Suite::Composite, missing(name))],
+        }
+    }
     let display = PrivateDisplay::new(&options.mgn);
     let experiment = |(path, (_, arguments, operation, what)): (PathBuf, Composited)| {
         let plot = format!("composite-loop-{operation}");
@@ -102,11 +105,7 @@ pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
             conclude: no_conclusions,
         }
     };
-    [first, second]
-        .into_iter()
-        .zip(LOOPS)
-        .map(experiment)
-        .collect()
+    paths.into_iter().zip(LOOPS).map(experiment).collect()
 }
 
 /// The program and its arguments, except for the size.
@@ -182,5 +181,33 @@ impl Method for Loop {
             ))
         };
         self.sizes.iter().map(figure).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both programs are needed, and the reason names the one that is missing.
+    #[test]
+    fn a_missing_program_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let demos = folder.path().join("lib/manganese");
+        std::fs::create_dir_all(&demos).unwrap();
+        let options = BenchOptions {
+            is_quick: true,
+            iterations: 1,
+            program: Vec::new(),
+            mgn: folder.path().join("bin/mgn"),
+            peers: Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
+        };
+        for (name, _, _, _) in LOOPS {
+            let planned = plan(&options);
+            let why = planned[0].methods[0].missing().unwrap();
+            assert_eq!(planned.len(), 1);
+            assert!(why.starts_with(&format!("{name} is not")), "{why}");
+            std::fs::write(demos.join(name), "").unwrap();
+        }
+        assert_eq!(plan(&options).len(), LOOPS.len());
     }
 }

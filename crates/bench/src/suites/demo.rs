@@ -8,10 +8,17 @@ use crate::gl::drawing::demo;
 /// The name of the demo.
 pub const DEMO: &str = "iso_demo";
 
+/// Why the demo is not drawn.
 pub fn no_demo() -> String {
     format!(
-        "{DEMO} is not in the same folder as mgn: run `make build` or `make install`, or name another program, as in `mgn bench gl -- glxgears`"
+        "{}, or name another program, as in `mgn bench gl -- glxgears`",
+        missing(DEMO)
     )
+}
+
+/// That one of our demos is in none of the places of [`demo`].
+pub fn missing(name: &str) -> String {
+    format!("{name} is not in the same folder as mgn: run `make build` or `make install`")
 }
 
 /// The program and its arguments. The demo is shown by its name only, and other programs by their
