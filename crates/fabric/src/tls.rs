@@ -166,6 +166,8 @@ pub(crate) fn is_tls(beginning: &[u8]) -> bool {
     matches!(beginning, [] | [20..=23] | [20..=23, 3, ..])
 }
 
+/// The only cipher is ChaCha20-Poly1305, because the keys of a connection never change. Those of
+/// AES-GCM would have to, after 2^24.5 records (RFC 8446, 5.5), which is 388 GB.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {
         cipher_suites: vec![cipher_suite::TLS13_CHACHA20_POLY1305_SHA256],

@@ -172,10 +172,14 @@ impl Shared {
         let control = &self.peer(rank).control;
         let last = control.value(Counter::Drawn).wrapping_sub(1);
         let head = Head::from_words(control.read(Which::Picture, last));
-        // A member that keeps its picture announces none. A head that was never written is zero.
-        let is_known = head.frame == last && head.agreed != Agreed::default();
+        // A member that keeps its picture announces none. A head that was never written is zero,
+        // and a faulty member can write anything.
+        let rectangle = &head.covered.rectangle;
+        let is_known = head.frame == last
+            && head.agreed != Agreed::default()
+            && rectangle.is_within(terms.width, terms.height);
         match is_known {
-            true => head.covered.rectangle.pixels().min(terms.pixels()),
+            true => rectangle.pixels(),
             false => terms.pixels(),
         }
     }
