@@ -125,6 +125,42 @@ fn settle(members: &mut [Udp], now: Duration, heard_by: Id) -> Vec<(Id, Vec<u8>)
     }
 }
 
+/// A member has left and tells another one so, which believes it lost meanwhile and excludes it.
+/// Then it has nothing more to say, and does not repeat its message for ever.
+#[test]
+fn a_member_that_has_left_and_is_excluded_is_done() {
+    let mut now = Duration::ZERO;
+    let view = View::new([0, 1, 2].map(Id)).unwrap();
+    let make = |me| Udp::new(GROUP, Id(me), &view, Combine::Any, b"one", RESENDING).unwrap();
+    let mut members = [0, 1, 2].map(make);
+    members[0].leave(now).unwrap();
+    settle(&mut members, now, Id(0));
+    // The other one has heard of the leave, but its own packet comes late.
+    let mut late = make(1);
+    late.arrive(now, 1).unwrap();
+    let [root, ..] = &mut members;
+    for Transmit { packet, .. } in said(&mut late) {
+        let _ = root.receive(now, Id(1), &packet);
+    }
+    late.lost(now, Id(0));
+    said(&mut late);
+    for _ in 0..20 {
+        for answer in said(root) {
+            let _ = late.receive(now, Id(0), &answer.packet);
+        }
+        for answer in said(&mut late) {
+            let _ = root.receive(now, Id(1), &answer.packet);
+        }
+        let Some(next) = root.poll_timeout() else {
+            break;
+        };
+        now = now.max(next);
+        root.timeout(now);
+    }
+    assert_eq!(root.poll_timeout(), None);
+    assert!(root.is_settled());
+}
+
 /// After its end, a member answers each other member once in a way that makes sure that the answer
 /// arrives. After that, no more bytes go out than come in, and nothing is sent again.
 #[test]

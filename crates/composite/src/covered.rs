@@ -49,7 +49,7 @@ impl Rectangle {
     }
 
     /// No pixels.
-    pub(crate) fn empty() -> Rectangle {
+    pub fn empty() -> Rectangle {
         Rectangle::whole(0, 0)
     }
 
@@ -170,12 +170,8 @@ impl Covered {
         let all = 0..width;
         let first = (0..height).find(|row| !is_bare(*row, &all));
         let Some(first) = first else {
-            let rectangle = Rectangle {
-                columns: 0..0,
-                rows: 0..0,
-            };
             return Covered {
-                rectangle,
+                rectangle: Rectangle::empty(),
                 background,
             };
         };

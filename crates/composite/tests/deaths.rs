@@ -24,8 +24,8 @@ const VICTIM: usize = 2;
 /// How long a rank waits for one that has stopped.
 const STOPPED_TIMEOUT: Duration = Duration::from_millis(1500);
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// Ranks learn within this time that one has ended. That takes milliseconds on an idle machine; what
-/// counts is that they do not wait for [`WAIT_TIMEOUT`].
+/// Ranks learn within this time that one has ended. That takes milliseconds on an idle machine;
+/// what counts is that they do not wait for [`WAIT_TIMEOUT`].
 const SOON: Duration = Duration::from_secs(20);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
@@ -203,8 +203,7 @@ fn between_drawing_and_compositing() {
     }
 }
 
-/// A rank that waits for another one is not late itself: one that is a frame ahead, and whose pixels
-/// it does not take yet, does not blame it.
+/// Rank 1 is a frame ahead of rank 0, which waits for rank 2. Rank 1 does not blame rank 0.
 #[test]
 fn one_that_is_a_frame_ahead_blames_the_late_rank() {
     let _one = one_job_at_a_time();
@@ -223,10 +222,7 @@ fn one_that_is_a_frame_ahead_blames_the_late_rank() {
         // in the second one, for which it waits twice as long. Rank 3 waits for nobody.
         let mut terms = terms(Some(Schedule::Tree(2)), 0);
         terms.width = 1024;
-        let nothing = Rectangle {
-            columns: 0..0,
-            rows: 0..0,
-        };
+        let nothing = Rectangle::empty();
         let mut frame = |_| match member.rank() {
             3 => {
                 let composited = group.composite_drawn(&terms, Some(nothing.clone()));

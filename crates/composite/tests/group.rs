@@ -894,10 +894,7 @@ fn all_rectangles_may_be_empty() {
                 let place = group.draw(&terms).unwrap();
                 place.color.fill(9);
                 place.depth.fill(0);
-                let nothing = Rectangle {
-                    columns: 0..0,
-                    rows: 0..0,
-                };
+                let nothing = Rectangle::empty();
                 let merged = group.composite_drawn(&terms, Some(nothing));
                 merged.unwrap().1.to_picture()
             });

@@ -136,6 +136,11 @@ impl Clock {
         self.course.map(|course| course.local(common))
     }
 
+    /// How long a span of common time is by the local clock, in ns, from the drift alone.
+    pub fn local_span(&self, common: i64) -> Option<f64> {
+        self.course.map(|course| common as f64 / course.rate)
+    }
+
     /// Whether offset and drift are known well, and the common time agrees with them.
     pub fn is_settled(&self) -> bool {
         self.is_settled

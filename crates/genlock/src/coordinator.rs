@@ -26,11 +26,10 @@ const ODD_MAX: u32 = 5;
 /// more than this part of a period.
 const NEXT_WITHIN: f64 = 0.75;
 /// Another display becomes the reference when it has fallen behind the reference by more than this,
-/// in ns. Reports of vertical blanks are less exact.
+/// in ns, and by more than this part of the time. The reports of vertical blanks and the drift of
+/// the clocks can be wrong by this much.
 const BEHIND: f64 = 5e5;
-/// The displays' rates are compared over at most this time, in ns, because the drift of the clocks
-/// is not known exactly.
-const COMPARED_MAX: i64 = 600_000_000_000;
+const SLOWER: f64 = 3e-5;
 /// The margin that is added to the time that a frame takes to the tiles, in ns.
 const MARGIN: i64 = 2_000_000;
 /// No frame is planned further ahead, in ns.
@@ -79,6 +78,8 @@ struct Display {
     newest: Option<(u64, i64)>,
     /// Once its period is known.
     vblanks: Option<Vblanks>,
+    /// The vertical blank since which all reports have fitted the period.
+    since: Option<(u64, i64)>,
     /// Reports in a row that do not fit its period.
     odd: u32,
 }
@@ -239,7 +240,7 @@ impl Coordinator {
         let mut known = (0..self.tiles.len()).filter(is_known);
         let reference = self.reference.filter(is_known).or_else(|| known.next())?;
         let behind = |tile: usize| (tile, self.tiles[tile].behind(&self.tiles[reference]));
-        let slower = known.map(behind).filter(|(_, behind)| *behind > BEHIND);
+        let slower = known.map(behind).filter(|(_, behind)| *behind > 0.0);
         let slowest = slower.max_by(|(_, one), (_, other)| one.total_cmp(other));
         Some(slowest.map_or(reference, |(tile, _)| tile))
     }
@@ -278,22 +279,30 @@ impl Tile {
         timing.checked()
     }
 
-    /// The mean period of the tile's display in common time, in ns, and the number of periods.
+    /// The mean period of the tile's display by the caller's clock, in ns, and the number of
+    /// periods.
     fn mean_period(&self) -> Option<(f64, f64)> {
-        let (first, newest) = self.display.first.zip(self.display.newest)?;
-        let time = self.clock.local(newest.1)?;
-        let time = time.saturating_sub(self.clock.local(first.1)?) as f64;
-        let count = newest.0.checked_sub(first.0).filter(|count| *count > 0)? as f64;
+        let (first, begin) = self.display.since?;
+        let (last, end, _) = self.display.last()?;
+        let time = self.clock.local_span(end.saturating_sub(begin))?;
+        let count = last.checked_sub(first).filter(|count| *count > 0)? as f64;
         Some((time / count, count))
     }
 
-    /// How much later this tile's display is than another one after as many vertical blanks as both
-    /// are known to have had, in ns. It is 0 if this is not known.
+    /// How much later than another display this tile's display is after as many vertical blanks as
+    /// both have had, in ns. It is 0 if the difference is not certain.
     fn behind(&self, other: &Tile) -> f64 {
-        let both = self.mean_period().zip(other.mean_period());
-        both.map_or(0.0, |((own, count), (other, others))| {
-            (own - other) * count.min(others)
-        })
+        let Some(((own, count), (other, others))) = self.mean_period().zip(other.mean_period())
+        else {
+            return 0.0;
+        };
+        let count = count.min(others);
+        let behind = (own - other) * count;
+        let is_certain = behind > BEHIND && behind > SLOWER * own * count;
+        match is_certain {
+            true => behind,
+            false => 0.0,
+        }
     }
 
     /// The estimate of the time that a frame takes, in ns.
@@ -333,6 +342,7 @@ impl Display {
                 first: Some((number, time)),
                 newest: Some((number, time)),
                 vblanks: None,
+                since: None,
                 odd: 0,
             }
         };
@@ -346,9 +356,6 @@ impl Display {
             return begin(self);
         }
         self.newest = Some((number, time));
-        if time.saturating_sub(first.1) > COMPARED_MAX {
-            self.first = self.newest;
-        }
         match &mut self.vblanks {
             Some(vblanks) => {
                 let expected = (number - newest.0) as f64 * vblanks.period();
@@ -361,6 +368,8 @@ impl Display {
                     return begin(self);
                 }
                 vblanks.observe(time);
+                let last = self.last().map(|(number, time, _)| (number, time));
+                self.since = self.since.or(last).filter(|_| self.odd == 0);
             }
             None => {
                 let count = number - first.0;
@@ -424,6 +433,8 @@ mod tests {
         coordinator: Coordinator,
         random: Random,
         now: i64,
+        /// Each packet takes up to this much longer than the fastest one.
+        jitter: i64,
     }
 
     impl Wall {
@@ -440,6 +451,7 @@ mod tests {
                 coordinator: Coordinator::new(periods.iter().map(|_| true)),
                 random: Random::new(5),
                 now: 1_000_000_000,
+                jitter: 0,
             }
         }
 
@@ -449,7 +461,8 @@ mod tests {
                 0 => self.random.below(3_000_000),
                 _ => 0,
             };
-            100_000 + more as i64
+            let jitter = self.random.below(self.jitter as u64 + 1);
+            100_000 + (more + jitter) as i64
         }
 
         fn pass(&mut self, time: i64) {
@@ -496,8 +509,9 @@ mod tests {
         }
     }
 
-    /// The slowest display sets the pace, whichever tile it belongs to. So each frame has a vertical
-    /// blank of its own on each display, and none is shown on one display and not on another.
+    /// The slowest display sets the pace, whichever tile it belongs to. So each frame has a
+    /// vertical blank of its own on each display, and none is shown on one display and not on
+    /// another.
     #[test]
     fn every_frame_is_shown_on_all_displays_at_the_rate_of_the_slowest() {
         for (periods, slowest) in [
@@ -524,6 +538,24 @@ mod tests {
                     assert_eq!(reference - last[slowest], periods[slowest], "frame {n}");
                 }
                 last.copy_from_slice(&times);
+            }
+        }
+    }
+
+    /// Each change of the reference can repeat or drop a frame. Between displays that are equally
+    /// slow, there is none, however long they run and however inexact the reports are.
+    #[test]
+    fn the_reference_stays_among_equal_displays() {
+        for jitter in [0, 30_000, 200_000] {
+            let mut wall = Wall::new(&[8_333_333, 16_666_667, 16_666_667, 16_666_700]);
+            wall.jitter = jitter;
+            wall.pass(2_000_000_000);
+            wall.frame();
+            let reference = wall.coordinator.reference;
+            assert!(reference > Some(0), "{reference:?}");
+            for n in 0..18_000 {
+                wall.frame();
+                assert_eq!(wall.coordinator.reference, reference, "{jitter}: {n}");
             }
         }
     }

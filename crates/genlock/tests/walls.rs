@@ -1,6 +1,6 @@
 //! Walls of emulated displays on a virtual clock: their refreshes drift and jitter, some reports of
-//! refreshes are lost, and their clocks differ. All frames must appear at the same vertical blank on
-//! all tiles.
+//! refreshes are lost, and their clocks differ. All frames must appear at the same vertical blank
+//! on all tiles.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,7 @@ struct Wall {
     now: f64,
     ask: f64,
     announce: f64,
-    /// Displays leave out one in so many refreshes; 0: none.
+    /// One of this number of refreshes is left out; 0 means none.
     left_out: usize,
     /// The frames that had been handed over for such a refresh.
     late: BTreeSet<u64>,

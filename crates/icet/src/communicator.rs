@@ -26,7 +26,7 @@ pub(crate) struct Processes {
     met: Result<Met, String>,
 }
 
-/// What processes know of each other when they have met.
+/// The processes' knowledge of each other after they have met.
 struct Met {
     /// The nonces of the processes in the order of the ranks, which tell jobs apart.
     key: Vec<[u8; 16]>,
@@ -217,7 +217,7 @@ struct Known {
 }
 
 enum Joining {
-    /// What it takes to join.
+    /// The data for joining.
     Met {
         name: String,
         hosts: Vec<String>,

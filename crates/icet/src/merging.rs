@@ -124,7 +124,7 @@ pub(crate) fn tile(
         && !(frame.is_blend && is_on_background(frame, is_last));
     let (prepared, covered) = match is_lent {
         // This process needs no picture, and may not even have drawn one.
-        _ if shows_nothing => (None, Some(NOTHING)),
+        _ if shows_nothing => (None, Some(Rectangle::empty())),
         true => (None, prepare_lent(frame, tile, &mut drawn, is_last)),
         false => (Some(prepare(frame, tile, &drawn, own, is_last)), None),
     };
@@ -225,12 +225,6 @@ fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
         to,
     }
 }
-
-/// The rectangle of a process that shows nothing.
-const NOTHING: Rectangle = Rectangle {
-    columns: 0..0,
-    rows: 0..0,
-};
 
 /// Prepares a picture in the group's memory, so that all can merge it there. The picture shows
 /// something, or the background. Returns the rectangle that it shows, unless that is all: the rest

@@ -182,7 +182,7 @@ fn processes_without_data_in_sight_need_no_memory_for_pictures() {
     ] {
         // The first and the last process lie at the sides of the display, and the first one gets
         // the picture.
-        let words = format!("{mode} via=draw bounds=3 frames=3 memory=1 width=700 height=300");
+        let words = format!("{mode} via=draw bounds=3 frames=3 memory=1 width=300 height=200");
         let ended = forked(&program, 4, &words.split(' ').collect::<Vec<_>>());
         let said = text(&ended.stdout);
         assert!(ended.status.success(), "{words}: {said}");

@@ -455,7 +455,8 @@ class Compositor:
         `shape` is (height, width) of the large picture; no process needs memory for all of it. All
         processes must pass the same tiles, which may overlap. `function(tile, color)`, or
         `function(tile, color, depth)` if you pass a type `depth`, draws this process's share of a
-        tile into arrays like those of `draw`, and may return a rectangle of these. It is not called if `order` leaves this process out.
+        tile into arrays like those of `draw`, and may return a rectangle of these. It is not called
+        if `order` leaves this process out.
 
         Returns the tiles that are for this process, without those of width or height 0. The other
         arguments are those of `composite`. Wrong `tiles` raise ValueError before anything is drawn.
@@ -551,11 +552,12 @@ class _Picture(NamedTuple):
     depth: numpy.dtype | None
 
     def covered(self, returned: object) -> _Covered:
-        """The rectangle that a function which draws has returned, if it has."""
-        if not isinstance(returned, tuple):
+        """The rectangle that a function which draws has returned: a tuple of four integers. Any
+        other value means that the function has drawn everything."""
+        if not isinstance(returned, tuple) or len(returned) != 4:
             return None
-        if len(returned) != 4:
-            raise ValueError(f"{returned} is not (x, y, width, height)")
+        if not all(hasattr(number, "__index__") for number in returned):
+            return None
         x, y, width, height = (operator.index(number) for number in returned)
         if min(x, y, width, height) < 0 or x + width > self.shape[1] or y + height > self.shape[0]:
             raise ValueError(f"{returned} is not within a picture of the shape {self.shape}")

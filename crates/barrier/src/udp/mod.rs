@@ -359,6 +359,10 @@ impl Udp {
             return false;
         }
         if self.channels.contains_key(&from) {
+            if *body == Body::Excluded {
+                // The sender no longer accepts packets from this member.
+                self.forget(from);
+            }
             return !matches!(body, Body::Part { .. } | Body::Received { .. });
         }
         if matches!(

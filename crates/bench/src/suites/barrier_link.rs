@@ -40,8 +40,8 @@ const LOSSY: &str = "barrier-link-lossy";
 const SLOWDOWN: &str = "barrier-link-slowdown";
 const TAIL_SLOWDOWN: &str = "barrier-link-slowdown-99";
 
-/// The lines of these two plots: what passes the congested link, and the greatest multiple that is
-/// a goal. The bulk transfers never use the second link.
+/// The lines of these two plots, and the goals: at most these multiples. The bulk transfers never
+/// use the second link.
 const SLOWED: [(&str, Line, Option<f64>); 3] = [
     ("udp, shared link", LINES[0], Some(3.0)),
     (
@@ -380,6 +380,7 @@ fn over_link(library: MpiLibrary, enter: [Vec<String>; 2], words: &[String]) -> 
             .env("UCX_TLS", "tcp,self")
             .env("UCX_NET_DEVICES", INTERFACE)
             .env("FI_PROVIDER", "tcp")
+            .env("FI_TCP_IFACE", INTERFACE)
             .args(WITH_OWN_SYS)
             .args(starter)
             .args(one)

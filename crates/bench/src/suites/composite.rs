@@ -183,11 +183,12 @@ fn goals(
         of_kind.map(|method| method.name())
     };
     let icet: Vec<String> = names(Kind::Peer).collect();
-    let limits: Vec<String> = names(Kind::Limit).collect();
+    let passes = |name: &String| name.starts_with("one pass");
+    let limits: Vec<String> = names(Kind::Limit).filter(passes).collect();
     let goals = sizes.iter().flat_map(|(width, height)| {
         let pixels = (width * height) as f64;
         let rate = move || Goal::of(plot, Route::Chosen.to_string(), pixels);
-        // The limits are, in this order, one pass in one thread, and in all threads.
+        // The limits are one pass in one thread, and one in all threads if there are several.
         let (limit, share) = match (operation, *width) {
             (_, ..512) => (0, 0.6),
             (_, ..1024) => (0, 0.8),

@@ -16,7 +16,7 @@ pub fn no_demo() -> String {
     )
 }
 
-/// That one of our demos is in none of the places of [`demo`].
+/// The message that a demo is in none of the places of [`demo`].
 pub fn missing(name: &str) -> String {
     format!("{name} is not in the same folder as mgn: run `make build` or `make install`")
 }

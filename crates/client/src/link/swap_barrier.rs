@@ -19,10 +19,12 @@ use std::time::Duration;
 const OF_SWAPS: &str = ".swaps";
 const PORTS_APART: u16 = 2048;
 
-/// How much longer each member of the barrier waits than the member before it. The first one knows
-/// best which rank is missing. It reports that and ends, and the launcher then ends the others. If
-/// it hangs itself, the next one reports that.
+/// How much longer than rank 0 the other ranks wait. Rank 0 knows best which rank is missing.
 const EXTRA_TIMEOUT: Duration = Duration::from_secs(3);
+/// How much longer each rank waits than the rank before it, if another rank should report why the
+/// barrier fails. When that rank has reported and ended, the launcher ends the others after ten
+/// seconds.
+const APART: Duration = Duration::from_secs(15);
 /// How long to wait for the others when this program leaves.
 const LEAVING: Duration = Duration::from_secs(2);
 
@@ -30,6 +32,7 @@ pub struct SwapBarrier {
     options: options::SwapBarrier,
     /// Whether a launcher says which rank was lost, and ends the others.
     is_supervised: bool,
+    /// [`APART`].
     apart: Duration,
     state: Mutex<State>,
 }
@@ -60,7 +63,7 @@ impl SwapBarrier {
         SwapBarrier {
             options: options.clone(),
             is_supervised: std::env::var_os("MGN_SUPERVISED").is_some(),
-            apart: EXTRA_TIMEOUT,
+            apart: APART,
             state: Mutex::new(State::Unopened),
         }
     }
@@ -154,8 +157,14 @@ impl SwapBarrier {
             ..
         } = opened;
         let patience = self.options.patience;
+        let extra = if *rank == 0 {
+            Duration::ZERO
+        } else {
+            EXTRA_TIMEOUT
+        };
+        let mut timeout = patience + extra;
+        let mut is_last = !self.is_supervised;
         loop {
-            let timeout = patience + self.extra(&barrier.members(), *rank);
             match barrier.pass(0, Some(timeout)) {
                 Ok(_) => {
                     *passed += 1;
@@ -170,6 +179,14 @@ impl SwapBarrier {
                         ));
                     }
                 }
+                // One rank reports for all that have found the same: the first one that is not
+                // missing. It may hang, too, although this rank does not wait for it.
+                Err(WaitError::TimedOut { missing })
+                    if !is_last && !reports(*rank, &barrier.members(), &missing) =>
+                {
+                    is_last = true;
+                    timeout = self.apart * *rank;
+                }
                 Err(WaitError::TimedOut { missing }) => {
                     let why = format!(
                         "rank {rank} has waited {patience:?} at its swap {} for {}: all ranks must swap equally often; --swap-timeout allows them more time",
@@ -183,17 +200,6 @@ impl SwapBarrier {
                     return Err(Failed(Some(why), TOLD));
                 }
             }
-        }
-    }
-
-    /// How much longer a rank waits than the option says.
-    fn extra(&self, members: &[u32], rank: u32) -> Duration {
-        let place = members.iter().position(|member| *member == rank);
-        let place = place.unwrap_or(0) as u32;
-        match self.is_supervised {
-            true => self.apart * place,
-            // Each rank ends by itself, and reports why.
-            false => self.apart * place.min(1),
         }
     }
 
@@ -212,6 +218,12 @@ impl SwapBarrier {
             }
         }
     }
+}
+
+/// Whether this rank is the first member that is not missing.
+fn reports(rank: u32, members: &[u32], missing: &[Id]) -> bool {
+    let is_there = |member: &&u32| !missing.contains(&Id(**member));
+    members.iter().find(is_there) == Some(&rank)
 }
 
 /// Names the missing ranks for messages to users.
@@ -275,7 +287,7 @@ mod tests {
                     };
                     let said = match rank {
                         0 | 1 => None,
-                        _ => Some(swaps.wait(&mut opened).unwrap_err()),
+                        _ => swaps.wait(&mut opened).err(),
                     };
                     ends.wait();
                     said.and_then(|Failed(why, status)| {
@@ -293,19 +305,11 @@ mod tests {
     }
 
     #[test]
-    fn ranks_report_one_after_the_other() {
-        let mut swaps = SwapBarrier {
-            options: options::SwapBarrier {
-                choice: "auto".parse().unwrap(),
-                patience: Duration::from_secs(60),
-            },
-            is_supervised: true,
-            apart: EXTRA_TIMEOUT,
-            state: Mutex::new(State::Unopened),
-        };
-        let extra = |swaps: &SwapBarrier, rank| swaps.extra(&[1, 2, 5], rank).as_secs();
-        assert_eq!([1, 2, 5].map(|rank| extra(&swaps, rank)), [0, 3, 6]);
-        swaps.is_supervised = false;
-        assert_eq!([1, 2, 5].map(|rank| extra(&swaps, rank)), [0, 3, 3]);
+    fn the_first_rank_that_is_not_missing_reports() {
+        let who = |missing: &[Id]| [1, 2, 5].map(|rank| reports(rank, &[1, 2, 5], missing));
+        assert_eq!(who(&[Id(5)]), [true, false, false]);
+        assert_eq!(who(&[Id(1), Id(5)]), [false, true, false]);
+        // A barrier over wires does not know which ranks are missing.
+        assert_eq!(who(&[]), [true, false, false]);
     }
 }

@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(choose(NETWORK, &terms, 4), Schedule::BinarySwap);
     }
 
-    /// What was chosen before is found again, and does not displace what other sizes need.
+    /// Earlier choices are kept, and choices for other sizes do not displace them.
     #[test]
     fn choices_are_remembered_by_size() {
         let mut choice = Choice {

@@ -381,9 +381,9 @@ impl<'a> Group<'a> {
     /// Merges one picture of each member, as [`Group::composite`] does. This member's picture is
     /// what it has drawn into the memory from [`Group::draw`]. If it has drawn only a rectangle,
     /// the picture shows nothing outside of the rectangle, whatever the memory holds there: those
-    /// pixels count as transparent black, with the largest depth, and cost nothing. If the rectangle
-    /// is empty, the member need not have requested memory. Without a rectangle, all pixels count,
-    /// and a background of equal pixels is looked for, as in [`Group::composite`].
+    /// pixels count as transparent black, with the largest depth, and cost nothing. If the
+    /// rectangle is empty, the member need not have requested memory. Without a rectangle, all
+    /// pixels count, and a background of equal pixels is looked for, as in [`Group::composite`].
     ///
     /// # Errors
     /// [`CompositeError::NotDrawn`], [`CompositeError::Outside`], and those of

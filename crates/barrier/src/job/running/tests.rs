@@ -59,7 +59,7 @@ fn address(state: &State) -> SocketAddr {
     state.datagrams.as_ref().unwrap().address().unwrap()
 }
 
-/// An arrival of the second member, as a stranger makes it who does not know the secret.
+/// An arrival that a stranger without the secret has made for the second member.
 fn forged(state: &State) -> Vec<u8> {
     arrival(&mut member(state.open.name, 1, b""), 0)
 }

@@ -33,6 +33,10 @@ fn link(endpoint: &Endpoint, address: &str) -> (LinkId, [TcpStream; 2]) {
 fn only_peers_on_this_host_make_it_crowded() {
     let endpoint = Endpoint::new().unwrap();
     let shared = &endpoint.shared;
+    if shared.processors > 64 {
+        eprintln!("SKIPPED: a process may not have as many sockets as this test needs");
+        return;
+    }
     let mut links = Vec::new();
     // The two ends have different addresses, as ends on different hosts have.
     links.extend((0..=shared.processors).map(|_| link(&endpoint, "127.0.0.2")));
