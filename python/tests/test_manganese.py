@@ -403,13 +403,16 @@ class Jobs(unittest.TestCase):
             for _, merged in shown:
                 assert (merged.color[0, :, 0] == [1, 2, 3, 0]).all() and not merged.color[1:].any()
 
-            for wrong in ((0, 0, 8, 5), (-1, 0, 1, 1), (1, 2, 3), ("x", 0, 0, 0)):
-                picture = manganese._Picture((5, 7), numpy.dtype(numpy.uint8), None)
+            picture = manganese._Picture((5, 7), numpy.dtype(numpy.uint8), None)
+            for wrong in ((0, 0, 8, 5), (-1, 0, 1, 1)):
                 try:
                     picture.covered(wrong)
-                except (ValueError, TypeError):
+                except ValueError:
                     continue
                 raise AssertionError(wrong)
+            # Functions may return anything else, as those that return nothing do.
+            for other in (None, 5, (1, 2, 3), ("x", 0, 0, 0), [0, 0, 1, 1]):
+                assert picture.covered(other) is None, other
             """,
         )
 
