@@ -408,7 +408,12 @@ impl<P: Pattern> Member<P> {
                     .copied()
                     .collect()
             }
-            None if self.change.promised > self.view_id => vec![self.change.promised.by],
+            None if self.change.promised > self.view_id
+                && !self.lost.contains(&self.change.promised.by) =>
+            {
+                vec![self.change.promised.by]
+            }
+            // If the member with the proposal is lost, the coordinator takes its place.
             None => self.coordinator().into_iter().collect(),
         }
     }
