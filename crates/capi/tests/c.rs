@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use support::{compile, example, example_with, here, install, installed, job, job_on, png, run};
+use support::{
+    compile, example, example_with, here, install, installed, job, job_on, png, run, MPICH,
+    OPEN_MPI,
+};
 
 #[test]
 fn every_call_and_wrong_arguments() {
@@ -227,27 +230,13 @@ fn barriers_of_two_hosts() {
 /// Launchers with PMI let a process join once. A second attempt must not end the process.
 #[test]
 fn processes_that_a_launcher_starts() {
-    let openmpi = ["--allow-run-as-root", "--oversubscribe"];
     let (program, again) = (example("alltoall"), compile("tests/again.c", &[], "again"));
-    for (launcher, package, flags, second) in [
-        ("mpiexec.hydra", "mpich", &[][..], " the launcher: "),
-        (
-            "mpiexec.openmpi",
-            "openmpi-bin",
-            &openmpi[..],
-            "joined again",
-        ),
-    ] {
-        if Command::new(launcher).arg("--version").output().is_err() {
-            eprintln!("SKIPPED: there is no {launcher} (package {package})");
+    for (launcher, second) in [(MPICH, " the launcher: "), (OPEN_MPI, "joined again")] {
+        if !launcher.is_installed() {
             continue;
         }
-        let launch = |program: &Path| {
-            let mut command = Command::new(launcher);
-            command.args(flags).args(["-n", "3"]).arg(program);
-            run(command.env("LD_LIBRARY_PATH", installed().join("lib")))
-        };
-        let (said, tried) = (launch(&program), launch(&again));
+        let [said, tried] = [&program, &again].map(|program| launcher.launch(program, 3));
+        let launcher = launcher.program;
         for rank in 0..3 {
             let line = format!("rank {rank} of 3: all is right");
             assert!(said.lines().any(|said| said == line), "{launcher}: {said}");

@@ -203,42 +203,60 @@ fn between_drawing_and_compositing() {
     }
 }
 
-/// Rank 1 is a frame ahead of rank 0, which waits for rank 2. Rank 1 does not blame rank 0.
-#[test]
-fn one_that_is_a_frame_ahead_blames_the_late_rank() {
+/// The victim opens its group, and composites nothing. All others composite frames until they have
+/// an error, which must name the victim.
+fn late_rank_is_blamed(
+    what: &str,
+    ranks: usize,
+    victim: usize,
+    by: GroupKind,
+    frame: impl Fn(&Member, &mut Group<'_>, usize) -> Result<(), CompositeError> + Sync,
+) {
     let _one = one_job_at_a_time();
     let done = AtomicUsize::new(0);
-    let results = members(RANKS, |member| {
-        let by = GroupKind::Messages;
-        if member.rank() as usize == VICTIM {
+    let results = members(ranks, |member| {
+        if member.rank() as usize == victim {
             let _group = by.group(member, 1, WAIT_TIMEOUT);
-            while done.load(Ordering::Acquire) < RANKS - 1 {
+            while done.load(Ordering::Acquire) < ranks - 1 {
                 thread::sleep(Duration::from_millis(5));
             }
             return Ok(());
         }
         let mut group = by.group(member, 1, STOPPED_TIMEOUT);
-        // Rank 0 gets the pixels of rank 1 in the first round, and those of ranks 2 and 3 together
-        // in the second one, for which it waits twice as long. Rank 3 waits for nobody.
-        let mut terms = terms(Some(Schedule::Tree(2)), 0);
-        terms.width = 1024;
-        let nothing = Rectangle::empty();
-        let mut frame = |_| match member.rank() {
-            3 => {
-                let composited = group.composite_drawn(&terms, Some(nothing.clone()));
-                thread::sleep(Duration::from_millis(20));
-                composited.map(drop)
-            }
-            _ => composite(&mut group, &terms),
-        };
-        let result = (0..100_000).try_for_each(&mut frame);
+        let result = (0..100_000).try_for_each(|number| frame(member, &mut group, number));
         done.fetch_add(1, Ordering::AcqRel);
         result
     });
     for (rank, result) in results.iter().enumerate() {
-        let is_right = rank == VICTIM || matches!(result, Err(error) if blames(error, VICTIM));
-        assert!(is_right, "rank {rank}: {result:?}");
+        let is_right = rank == victim || matches!(result, Err(error) if blames(error, victim));
+        assert!(is_right, "{what}: rank {rank}: {result:?}");
     }
+}
+
+/// Rank 1 is a frame ahead of rank 0, which waits for rank 2. Rank 1 does not blame rank 0.
+#[test]
+fn one_that_is_a_frame_ahead_blames_the_late_rank() {
+    late_rank_is_blamed(
+        "",
+        RANKS,
+        VICTIM,
+        GroupKind::Messages,
+        |member, group, _| {
+            // Rank 0 gets the pixels of rank 1 in the first round, and those of ranks 2 and 3
+            // together in the second one, for which it waits twice as long. Rank 3 waits for
+            // nobody.
+            let mut terms = terms(Some(Schedule::Tree(2)), 0);
+            terms.width = 1024;
+            match member.rank() {
+                3 => {
+                    let composited = group.composite_drawn(&terms, Some(Rectangle::empty()));
+                    thread::sleep(Duration::from_millis(20));
+                    composited.map(drop)
+                }
+                _ => composite(group, &terms),
+            }
+        },
+    );
 }
 
 /// A rank that waits for another host is not late itself: those on its host do not blame it, even
@@ -270,36 +288,13 @@ fn on_another_host_while_frames_differ() {
             terms(schedule, 0)
         }),
     ];
-    let _one = one_job_at_a_time();
     for (what, here, ranks, each) in CASES {
-        let (victim, done) = (ranks - 1, AtomicUsize::new(0));
-        let results = members(ranks, |member| {
-            let by = GroupKind::Hosts(here);
-            if member.rank() as usize == victim {
-                let _group = by.group(member, 1, WAIT_TIMEOUT);
-                while done.load(Ordering::Acquire) < ranks - 1 {
-                    thread::sleep(Duration::from_millis(5));
-                }
-                return Ok(());
-            }
-            let mut group = by.group(member, 1, STOPPED_TIMEOUT);
-            let mut frame = |number| {
-                let mut terms = each(number);
-                // Large enough for all to merge.
-                terms.width = 2048;
-                composite(&mut group, &terms)
-            };
-            let result = (0..100_000).try_for_each(&mut frame);
-            done.fetch_add(1, Ordering::AcqRel);
-            result
+        let by = GroupKind::Hosts(here);
+        late_rank_is_blamed(what, ranks, ranks - 1, by, |_, group, number| {
+            let mut terms = each(number);
+            // Large enough for all to merge.
+            terms.width = 2048;
+            composite(group, &terms)
         });
-        for (rank, result) in results
-            .into_iter()
-            .enumerate()
-            .filter(|(rank, _)| *rank != victim)
-        {
-            let is_right = result.as_ref().is_err_and(|error| blames(error, victim));
-            assert!(is_right, "{what}: rank {rank}: {result:?}");
-        }
     }
 }

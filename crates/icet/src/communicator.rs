@@ -170,7 +170,7 @@ impl Processes {
                 .nodename()
                 .to_string_lossy()
                 .into_owned(),
-            jobs: jobs.met,
+            jobs: jobs.open.as_ref().map_or(0, HashMap::len) as u32,
         };
         let bytes = mine.to_bytes()?;
         let mut all = Zeroizing::new(vec![0_u8; GREETING * self.size]);
@@ -204,10 +204,8 @@ impl Drop for Processes {
 /// The jobs that this process is in. Contexts of the same processes share one.
 struct Jobs {
     nonce: Option<[u8; 16]>,
-    /// The jobs, by the nonces of their processes in the order of the ranks.
+    /// The jobs, by the nonces of their processes in the order of the ranks. None is ever removed.
     open: Option<HashMap<Vec<[u8; 16]>, Known>>,
-    /// How many of them there have been.
-    met: u32,
 }
 
 /// A job, and the number of its last group.
@@ -230,7 +228,6 @@ enum Joining {
 static JOBS: Mutex<Jobs> = Mutex::new(Jobs {
     nonce: None,
     open: None,
-    met: 0,
 });
 
 impl Jobs {
@@ -264,7 +261,6 @@ impl Jobs {
             secret: first.secret.clone(),
             hosts: all.into_iter().map(|greeting| greeting.host).collect(),
         };
-        self.met += 1;
         open.insert(key.clone(), Known { job, groups: 0 });
         Met { key, group: 0 }
     }

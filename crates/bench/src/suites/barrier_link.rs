@@ -98,6 +98,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
     for conditions in options.full_or_quick(&LINKS[..], &LINKS[..1]) {
         let link = Rc::new(LazyLink {
             conditions: *conditions,
+            has_second: true,
             link: RefCell::default(),
         });
         links.push(link.clone());
@@ -128,6 +129,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
                 mbit: LOSSY_MBIT,
                 loss: *loss,
             },
+            has_second: false,
             link: RefCell::default(),
         });
         for line in LOSSY_LINES {
@@ -140,20 +142,12 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             }));
         }
     }
-    let plot = |id, title: &str| {
+    let by_rate = |id, title: &str, y| {
         let x = Axis::log("rate of the link", "Mbit/s");
-        Plot::new(id, title, x, Axis::log("time", "us"), Better::Less)
+        Plot::new(id, title, x, y, Better::Less)
     };
-    let slowdown = |id, title: &str| {
-        let x = Axis::log("rate of the link", "Mbit/s");
-        Plot::new(
-            id,
-            title,
-            x,
-            Axis::log("time, as a multiple", ""),
-            Better::Less,
-        )
-    };
+    let plot = |id, title| by_rate(id, title, Axis::log("time", "us"));
+    let slowdown = |id, title| by_rate(id, title, Axis::log("time, as a multiple", ""));
     let goals = SLOWED.iter().flat_map(|(name, _, most)| {
         let goal = |(plot, link): (&str, &Rc<LazyLink>)| {
             let goal = Goal::of(plot, *name, f64::from(link.conditions.mbit));
@@ -198,6 +192,8 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
 /// A link that is made on first use.
 struct LazyLink {
     conditions: Conditions,
+    /// Whether there is a second cable, for barriers with an interface of their own.
+    has_second: bool,
     link: RefCell<Option<Rc<Link>>>,
 }
 
@@ -206,7 +202,9 @@ impl LazyLink {
         let mut link = self.link.borrow_mut();
         if link.is_none() {
             let made = Link::with_priorities(self.conditions)?;
-            made.add_second(self.conditions)?;
+            if self.has_second {
+                made.add_second(self.conditions)?;
+            }
             *link = Some(Rc::new(made));
         }
         Ok(link.clone().expect("it is there now"))
@@ -407,6 +405,7 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::emulated::SECOND_INTERFACE;
 
     fn options(is_quick: bool) -> BenchOptions {
         BenchOptions {
@@ -433,6 +432,7 @@ mod tests {
         assert_eq!(methods.len(), links + SLOWED.len() + lossy);
         let names: Vec<String> = methods.iter().map(|method| method.name()).collect();
         assert_eq!(names[0], "udp, 100 Mbit/s, idle");
+        assert_eq!(UDP_ON_SECOND, format!("udp:{SECOND_INTERFACE}"));
         assert!(names.contains(&"MPICH, tcp, 1 Gbit/s, congested".to_string()));
         let lossy = "dissemination, tcp, 100 Mbit/s with 10 % loss, single barriers";
         assert!(names.contains(&lossy.to_string()));

@@ -121,7 +121,10 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             sizes,
             seconds * ICET_BYTES_A_SECOND,
         ));
-        let goals = goals(&plot(operation, is_sparse), operation, sizes, &methods);
+        let goals = match is_sparse {
+            true => Vec::new(),
+            false => goals(&plot(operation, is_sparse), operation, sizes, &methods),
+        };
         Experiment {
             suite: Suite::Composite,
             key: plot(operation, is_sparse).replace('-', " "),
@@ -137,7 +140,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string(), is_sparse)],
-            goals: if is_sparse { Vec::new() } else { goals },
+            goals,
             conclude: verdicts,
         }
     };

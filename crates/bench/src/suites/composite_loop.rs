@@ -195,11 +195,8 @@ mod tests {
         let demos = folder.path().join("lib/manganese");
         std::fs::create_dir_all(&demos).unwrap();
         let options = BenchOptions {
-            is_quick: true,
-            iterations: 1,
-            program: Vec::new(),
             mgn: folder.path().join("bin/mgn"),
-            peers: Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
+            ..BenchOptions::of_nowhere(true)
         };
         for (name, _, _, _) in LOOPS {
             let planned = plan(&options);

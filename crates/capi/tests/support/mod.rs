@@ -100,6 +100,47 @@ pub fn compile_with(compiler: &str, source: &Path, name: &str) -> PathBuf {
     program
 }
 
+/// A launcher of an MPI library, and the flags that it needs here.
+pub struct Launcher {
+    pub program: &'static str,
+    package: &'static str,
+    flags: &'static [&'static str],
+}
+
+pub const MPICH: Launcher = Launcher {
+    program: "mpiexec.hydra",
+    package: "mpich",
+    flags: &[],
+};
+
+pub const OPEN_MPI: Launcher = Launcher {
+    program: "mpiexec.openmpi",
+    package: "openmpi-bin",
+    flags: &["--allow-run-as-root", "--oversubscribe"],
+};
+
+impl Launcher {
+    /// Says why tests are skipped if it is not.
+    pub fn is_installed(&self) -> bool {
+        let is_there = Command::new(self.program).arg("--version").output().is_ok();
+        if !is_there {
+            let Launcher {
+                program, package, ..
+            } = self;
+            eprintln!("SKIPPED: there is no {program} (package {package})");
+        }
+        is_there
+    }
+
+    /// Runs `size` processes of a program. Returns their output.
+    pub fn launch(&self, program: &Path, size: usize) -> String {
+        let mut command = Command::new(self.program);
+        command.args(self.flags).args(["-n", &size.to_string()]);
+        command.arg(program);
+        run(command.env("LD_LIBRARY_PATH", installed().join("lib")))
+    }
+}
+
 /// Runs `size` processes of a program. Returns the output of each.
 pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
     let hosts = format!("here slots={size}  # all on one host\n");

@@ -114,7 +114,7 @@ impl Load {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Color;
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// A link of 10 Gbit/s between hosts, and a processor that merges 10 GB/s.
-    const NETWORK: Costs = Costs {
+    pub(crate) const NETWORK: Costs = Costs {
         merge: 1e-10,
         copy: 1e-10,
         message: 2e-6,

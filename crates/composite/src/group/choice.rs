@@ -281,16 +281,8 @@ fn costs(bytes: &[u8]) -> Option<Costs> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::tests::NETWORK;
     use crate::group::agreed::tests::terms;
-
-    /// Links of 10 Gbit/s between hosts, and processors that merge 10 GB/s.
-    const NETWORK: Costs = Costs {
-        merge: 1e-10,
-        copy: 1e-10,
-        message: 2e-6,
-        latency: 20e-6,
-        byte: 8e-10,
-    };
 
     fn square(side: usize) -> Terms {
         Terms {

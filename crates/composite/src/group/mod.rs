@@ -142,7 +142,7 @@ enum CompositeMethod {
 enum Own<'p> {
     /// In the program's memory.
     Passed(PictureRef<'p>),
-    /// In the group's memory: all of it was drawn, or only this rectangle, outside of which the
+    /// In the group's memory. With a rectangle, only the rectangle was drawn, and the rest of the
     /// memory has undefined contents.
     Drawn(Option<Rectangle>),
 }

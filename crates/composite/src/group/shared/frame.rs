@@ -458,15 +458,15 @@ impl Shared {
             }
             Own::Drawn(covered) => {
                 let is_drawn = |pictures: &super::Pictures| pictures.is_free;
-                if !self.pictures.as_ref().is_some_and(is_drawn) || self.place_mut(terms).is_err() {
+                if !self.pictures.as_ref().is_some_and(is_drawn) {
                     return Err(CompositeError::NotDrawn);
                 }
+                let drawn = self.place_mut(terms)?;
                 if let Some(rectangle) = covered {
                     return Ok(Covered::by(rectangle, terms.format));
                 }
                 // The picture has just been drawn, so this member reads its background faster than
                 // another one would merge it.
-                let drawn = self.place_mut(terms)?;
                 let picture = PictureRef {
                     color: drawn.color,
                     depth: drawn.depth,
