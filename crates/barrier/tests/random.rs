@@ -88,6 +88,7 @@ fn run(make: Make<'_>, terms: fn(u64) -> Terms, first: u64) {
     }
     let (mut passed, mut failed, mut seed) = (0, 0, first);
     while passed < barriers() {
+        let _named = NamedIfItFails(seed);
         let mut world = World::new(terms(seed), make);
         world.run();
         passed += world.passed.div_ceil(u64::from(terms(seed).members));
@@ -95,6 +96,17 @@ fn run(make: Make<'_>, terms: fn(u64) -> Terms, first: u64) {
         seed += 1;
     }
     assert!(failed > 0, "nothing has ever failed");
+}
+
+/// Prints the seed of a run that panics. `MGN_SEED` repeats the run.
+struct NamedIfItFails(u64);
+
+impl Drop for NamedIfItFails {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("failed with MGN_SEED={}", self.0);
+        }
+    }
 }
 
 #[test]

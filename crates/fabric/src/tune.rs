@@ -68,6 +68,7 @@ pub fn tune(time: Duration, partner: &mut Command, say: impl FnMut(&str)) -> Res
     bench.chunks(&mut found)?;
     bench.parts(&mut found)?;
     bench.single_copies(&mut found)?;
+    bench.choices(&mut found)?;
     bench.spinning(&mut found)?;
     bench.finish()?;
     Ok(found)
@@ -100,7 +101,8 @@ pub fn tune_partner() -> Result<(), Error> {
     Ok(())
 }
 
-/// A request to the partner: to connect in this way, and to answer each message.
+/// A request to the partner: to connect in this way, and to answer each message with the number of
+/// messages so far that the partner has read directly from our memory.
 struct Wish {
     address: Address,
     transport: Transport,
@@ -144,7 +146,11 @@ impl Wish {
         let mut into = vec![0; self.len];
         // The other side closes the link when it has finished.
         while endpoint.recv(Wanted::new(link, 1), &mut into).is_ok() {
-            if endpoint.send(link, 2, b"", SendOptions::default()).is_err() {
+            let answer = endpoint.single_copies(link).to_ne_bytes();
+            if endpoint
+                .send(link, 2, &answer, SendOptions::default())
+                .is_err()
+            {
                 break;
             }
         }
@@ -296,7 +302,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
     /// Finds the shortest length at which it is faster to read messages directly from the sender's
     /// memory than to send them through unix sockets. The decision considers all longer lengths
     /// together, because some of them may take longer and others half the time. Links over shared
-    /// memory do not need this setting: they measure both ways while they are in use.
+    /// memory do not need this setting (see [`Bench::choices`]).
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "read from the sender's memory, or sent through sockets",
@@ -334,6 +340,43 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
+    /// Writes down what links over shared memory choose on this machine. They measure both ways
+    /// while they are in use, so the setting remains [`AUTO`].
+    fn choices(&mut self, found: &mut Tuned) -> Result<(), Error> {
+        self.head(
+            "the choice of links between one copy and two copies",
+            &["length", "copies"],
+        );
+        let mut chosen = Vec::new();
+        for len in [64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB] {
+            let copies = match self.chooses_one_copy(len)? {
+                true => "one copy",
+                false => "two copies",
+            };
+            self.row(&Transport::Shm, &[size(len), copies.into()]);
+            chosen.push(format!("{} in {copies}", size(len)));
+        }
+        let why = format!("a link chose {}", chosen.join(", "));
+        found.reasons.insert("single_copy_shm", why);
+        Ok(())
+    }
+
+    /// Whether a link over shared memory that has carried messages of this length for a while
+    /// carries most of them in one copy.
+    fn chooses_one_copy(&mut self, len: usize) -> Result<bool, Error> {
+        let (end, link) = self.connect(&Transport::Shm, &Settings::default(), len)?;
+        let bytes = vec![1; len];
+        let (begin, mut counts) = (Instant::now(), Vec::new());
+        while counts.len() < 2 || begin.elapsed() < self.span {
+            counts.push(round(&end, link, &bytes)?);
+        }
+        end.close(link);
+        // The first half contains the first trial.
+        let later = &counts[counts.len() / 2..];
+        let fetched = counts[counts.len() - 1] - later[0];
+        Ok(2 * fetched as usize > later.len())
+    }
+
     /// Finds the time for which a waiting thread should poll before it sleeps. Keeps the default,
     /// which is good for long messages, unless a shorter time is clearly better.
     fn spinning(&mut self, found: &mut Tuned) -> Result<(), Error> {
@@ -352,7 +395,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// Measures a message of `len` bytes and its empty answer, with each of these settings at both
+    /// Measures a message of `len` bytes and its short answer, with each of these settings at both
     /// ends. Returns the median of the bursts for each.
     fn compare(
         &mut self,
@@ -396,15 +439,11 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let span = self.span * ends.len() as u32 / SETS;
         while times[0].len() < before + BURSTS || begin.elapsed() < span {
             for ((end, link), times) in ends.iter().zip(times.iter_mut()) {
-                let round = || {
-                    end.send(*link, 1, bytes, SendOptions::default())?;
-                    end.recv(Wanted::new(*link, 2), &mut [])
-                };
                 // The first round wakes the partner, and its memory is not in the caches.
-                round()?;
+                round(end, *link, bytes)?;
                 let (start, mut rounds) = (Instant::now(), 0);
                 while rounds == 0 || start.elapsed() < BURST {
-                    round()?;
+                    round(end, *link, bytes)?;
                     rounds += 1;
                 }
                 times.push(start.elapsed() / rounds);
@@ -474,6 +513,15 @@ impl Drop for Partner {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Sends a message and waits for its answer, which it returns: the number of messages on this link
+/// that the partner has read directly from our memory.
+fn round(end: &Endpoint, link: LinkId, bytes: &[u8]) -> Result<u64, Error> {
+    end.send(link, 1, bytes, SendOptions::default())?;
+    let mut count = [0; 8];
+    end.recv(Wanted::new(link, 2), &mut count)?;
+    Ok(u64::from_ne_bytes(count))
 }
 
 /// The index of the shortest time, if it is clearly shorter than that of the default settings;
@@ -560,6 +608,12 @@ mod tests {
         }
         assert!(lines.iter().all(|line| line.len() < 100), "{lines:#?}");
         let text = found.to_toml();
+        assert_eq!(found.settings.single_copy_shm, AUTO);
+        let chosen = why(&text, "single_copy_shm");
+        for len in ["64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB"] {
+            let said = ["one copy", "two copies"].map(|copies| format!("{len} in {copies}"));
+            assert!(said.iter().any(|said| chosen.contains(said)), "{chosen}");
+        }
         for name in names {
             assert!(why(&text, name).contains(" took "), "{name}: {text}");
         }
