@@ -129,6 +129,9 @@ fn trees() {
 #[test]
 fn dissemination() {
     let make = |me, start: Start<'_>| member(me, start, Dissemination::default());
+    // Here, a member that was leaving did not know that another process had joined, and took this
+    // process out of the group.
+    World::new(terms(17_180_059_998), &make).run();
     run(&make, terms, 4 << 32);
 }
 

@@ -56,6 +56,12 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Whether this process may use exactly two processors. The distance between them then applies to
+/// all processes of a measurement, even if they are not pinned.
+pub fn has_one_distance() -> bool {
+    processors() == 2
+}
+
 /// The value of the first line `name : value`.
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;

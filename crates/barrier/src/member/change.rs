@@ -507,6 +507,12 @@ impl<P: Pattern> Member<P> {
         if install.view <= self.view_id || install.view.by != from {
             return Err(Refused::Unexpected { member: from });
         }
+        // The sender was in the group before this member joined, and does not know that this member
+        // has joined since. Otherwise, it would have asked this member for a report.
+        let is_unaware = self.roster.members.contains(self.me) && !self.roster.contains(from);
+        if is_unaware && install.view != self.change.promised {
+            return Err(Refused::Stranger { member: from });
+        }
         if install.view < self.change.promised {
             // The sender has this view, and does not know that this participant refuses it.
             self.change.told = None;

@@ -113,6 +113,8 @@ pub struct World<'m> {
     /// The last time at which a member died, left or joined.
     disturbed: u64,
     leaves: u32,
+    /// The members of all views with which a process has joined.
+    joined_with: BTreeSet<Id>,
     pub packets: u64,
     pub refused: u64,
     pub passed: u64,
@@ -138,6 +140,7 @@ impl<'m> World<'m> {
             arrivals: BTreeMap::new(),
             disturbed: 0,
             leaves: terms.leaves,
+            joined_with: BTreeSet::new(),
             packets: 0,
             refused: 0,
             passed: 0,
@@ -503,6 +506,7 @@ impl<'m> World<'m> {
                 assert!(node.first.is_none() && view.contains(id));
                 node.first = Some(epoch);
                 self.disturbed = self.now;
+                self.joined_with.extend(view.members());
                 if epoch < terms.epochs {
                     let due = self.now + self.below(terms.work);
                     self.at(due, What::Arrive(id));
@@ -584,9 +588,12 @@ impl<'m> World<'m> {
     /// Checks that all members that were neither killed nor suspected agree about each epoch.
     fn check_uniform(&self) {
         // A suspected member that could not be informed goes on with the members that have joined
-        // through it.
-        let is_split = |n: &Node| n.is_alive && n.is_suspected && n.ended != Some(Ended::Excluded);
-        if self.nodes.values().any(is_split) {
+        // through it, which go on even after its death.
+        let is_split = |(id, n): (&Id, &Node)| {
+            let goes_on = n.is_alive || self.joined_with.contains(id);
+            n.is_suspected && goes_on && n.ended != Some(Ended::Excluded)
+        };
+        if self.nodes.iter().any(is_split) {
             return;
         }
         let mut agreed: BTreeMap<u64, (Id, &Outcome)> = BTreeMap::new();
