@@ -123,6 +123,9 @@ fn trees() {
     let make = |me, start: Start<'_>| member(me, start, Tree::new(2));
     run(&make, terms, 2 << 32);
     let make = |me, start: Start<'_>| member(me, start, Tree::new(1));
+    // Here, a member ignored that a leaving member had excluded it, because the leaving member had
+    // closed its links before this message came.
+    World::new(terms(12_885_225_030), &make).run();
     run(&make, terms, 3 << 32);
 }
 

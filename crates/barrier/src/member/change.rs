@@ -543,16 +543,17 @@ impl<P: Pattern> Member<P> {
             }
         }
         let before = std::mem::replace(&mut self.roster, install.roster);
-        let were = before.members.members().iter().chain(&before.leaving);
-        let left = were.filter(|id| !self.roster.contains(**id) && **id != self.me);
-        self.left.extend(left);
-        // A later view can leave out a process that an earlier view admitted.
-        self.change.joining.extend(&before.joining);
         for (_, outcome) in &install.tail {
             if let Outcome::Lost(members) = outcome {
                 self.lost.extend(members);
             }
         }
+        let (roster, lost, me) = (&self.roster, &self.lost, self.me);
+        let has_left = |id: &&Id| !roster.contains(**id) && !lost.contains(id) && **id != me;
+        let were = before.members.members().iter().chain(&before.leaving);
+        self.left.extend(were.filter(has_left));
+        // A later view can leave out a process that an earlier view admitted.
+        self.change.joining.extend(&before.joining);
         self.view_id = id;
         self.next = install.next;
         self.tail = install.tail;

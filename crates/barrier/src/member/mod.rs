@@ -43,7 +43,7 @@ pub struct Member<P> {
     tail: Vec<(u64, Outcome)>,
     early: Vec<EarlySignal>,
     lost: BTreeSet<Id>,
-    /// Participants of earlier views that are no longer in any view.
+    /// Participants of earlier views that are no longer in any view, and were not lost before.
     left: BTreeSet<Id>,
     change: Change,
     /// Whether this process is a member, or has been one.
@@ -340,8 +340,10 @@ impl<P: Pattern> Member<P> {
         if from == self.me {
             return Err(Refused::Stranger { member: from });
         }
-        // A process that has left can have excluded this member with its last decision.
-        let is_verdict = body == Body::Excluded && !self.lost.contains(&from);
+        // A process that has left can have excluded this member with its last decision. It may have
+        // closed its links since.
+        let was_lost = self.lost.contains(&from) && !self.left.contains(&from);
+        let is_verdict = body == Body::Excluded && !was_lost;
         if self.is_gone(from) && !is_verdict {
             let is_last = matches!(
                 body,
