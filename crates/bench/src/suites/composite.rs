@@ -69,11 +69,13 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Tree(8),
 ];
 
-/// The barriers before each composition. The display also takes part in them.
-const BARRIERS: [Option<Barrier>; 5] = [
+/// The barriers before each composition. The display also takes part in them. On one host,
+/// hierarchical barriers are stars.
+const BARRIERS: [Option<Barrier>; 6] = [
     None,
     Some(Barrier::Shared),
     Some(Barrier::Star),
+    Some(Barrier::Tree(8)),
     Some(Barrier::Dissemination),
     Some(Barrier::Udp),
 ];
