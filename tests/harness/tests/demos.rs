@@ -1,4 +1,4 @@
-//! The demos in every mode, at frames 1, 5 and 10.
+//! The demos in every mode, at frames 1, 10 and 30.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,9 +9,9 @@ const MODES: [&str; 4] = ["immediate", "arrays", "vbo", "static"];
 
 fn arguments(mode: &str, more: &[&str], out: &Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["--mode".into(), mode.into()];
-    arguments.extend(["--frames", "10", "--size", "400x300"].map(OsString::from));
+    arguments.extend(["--frames", "30", "--size", "400x300"].map(OsString::from));
     arguments.extend(more.iter().map(OsString::from));
-    for frame in [1, 5, 10] {
+    for frame in [1, 10, 30] {
         let file = out.join(format!("{frame:03}.ppm"));
         arguments.push("--dump".into());
         arguments.push(format!("{frame}:{}", file.display()).into());
@@ -42,6 +42,6 @@ fn every_mode_of_every_demo_is_the_same() {
     compare_all(
         &Stage::new(),
         &all,
-        &["shm", "tcp", "wall-2x2", "wall-uneven"],
+        &["shm", "tcp", "wall-2x2", "wall-3x1", "wall-uneven"],
     );
 }
