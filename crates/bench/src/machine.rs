@@ -11,6 +11,7 @@ use crate::child;
 use crate::gl::virgl;
 use crate::net::peers::MpiLibrary;
 use crate::net::{congestion, endpoint, netpipe};
+use crate::plan::ByDistance;
 use crate::record::Machine;
 
 /// Describes this machine. The path `mgn` is run to find the version of Mesa.
@@ -56,10 +57,13 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether this process may use exactly two processors. The distance between them then applies to
-/// all processes of a measurement, even if they are not pinned.
-pub fn has_one_distance() -> bool {
-    processors() == 2
+/// What is measured near and far apart if the processes are not pinned. If this process may use
+/// exactly two processors, the distance between them applies to all processes of a measurement.
+pub fn by_distance_if_unpinned() -> ByDistance {
+    match processors() {
+        2 => ByDistance::Round,
+        _ => ByDistance::No,
+    }
 }
 
 /// The value of the first line `name : value`.

@@ -48,6 +48,18 @@ impl BenchOptions {
     }
 }
 
+/// What is measured near and far apart, if the results depend on the distance between the two
+/// processors in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByDistance {
+    No,
+    /// Runs, whose processes are pinned. A run without a known distance does not count.
+    Run,
+    /// Rounds, whose processes are not pinned. A round without a known distance is neither near nor
+    /// far.
+    Round,
+}
+
 /// Methods that are compared. Each round runs each method once, one after the other.
 pub struct Experiment {
     pub suite: Suite,
@@ -56,8 +68,7 @@ pub struct Experiment {
     pub key: String,
     pub plots: Vec<Plot>,
     pub methods: Vec<Box<dyn Method>>,
-    /// Whether the results depend on the distance between the two processors in use.
-    pub depends_on_distance: bool,
+    pub by_distance: ByDistance,
     /// The time limit. No round begins after it.
     pub budget: Duration,
     /// The minimum number of rounds, which applies unless the time is over, and the maximum.

@@ -266,7 +266,7 @@ impl Point {
 pub enum Distance {
     Near,
     Far,
-    /// The results do not depend on the distance.
+    /// The results do not depend on the distance, or it is unknown.
     Any,
 }
 

@@ -7,7 +7,7 @@ use anyhow::{bail, Result};
 
 use crate::child;
 use crate::goals;
-use crate::plan::{Experiment, Figure};
+use crate::plan::{ByDistance, Experiment, Figure};
 use crate::probe;
 use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
 use crate::statistics::{half_width, median, MIN_ROUNDS, NOISY};
@@ -24,6 +24,9 @@ const TRIES: u32 = 2;
 
 /// The reason why a run does not count.
 const MOVED: &str = "the processors moved or were busy with something else during the run";
+
+/// The reason why the results of a round are neither near nor far.
+const UNKNOWN: &str = "the processors moved or were busy with something else during the round";
 
 /// The values of a series for one x: the number of the round, and the figure.
 type Values = Vec<(u32, Figure)>;
@@ -68,6 +71,10 @@ fn measure_in(
     mut step: impl FnMut(u32, &str),
 ) -> Option<Outcome> {
     let methods = &mut experiment.methods;
+    let here = |of| match experiment.by_distance == of {
+        true => environment.distance(),
+        false => Some(Distance::Any),
+    };
     let mut notes: Vec<Option<String>> = methods.iter().map(|method| method.missing()).collect();
     let mut failures: Vec<u32> = notes
         .iter()
@@ -77,23 +84,22 @@ fn measure_in(
     // distance.
     let mut found: BTreeMap<(usize, String, String, u64, Distance), Values> = BTreeMap::new();
     let mut moved = vec![0; methods.len()];
+    let mut unknown = 0;
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
         let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
         if enough || round > 0 && environment.elapsed() >= experiment.budget {
             break;
         }
+        let at_round = here(ByDistance::Round);
+        let mut figures_of_round = Vec::new();
         for (at, method) in methods.iter_mut().enumerate() {
             if failures[at] >= FAILURES {
                 continue;
             }
             step(round, &method.name());
             for _ in 0..TRIES {
-                let here = || match experiment.depends_on_distance {
-                    true => environment.distance(),
-                    false => Some(Distance::Any),
-                };
-                let before = here();
+                let before = here(ByDistance::Run);
                 let figures = method.run().and_then(numbers);
                 if environment.is_interrupted() {
                     return None;
@@ -106,23 +112,31 @@ fn measure_in(
                         break;
                     }
                 };
-                let (Some(distance), true) = (before, before == here()) else {
+                let (Some(distance), true) = (before, before == here(ByDistance::Run)) else {
                     moved[at] += 1;
                     continue;
                 };
-                for figure in figures {
-                    let series = figure.series.clone().unwrap_or_else(|| method.name());
-                    let key = (
-                        at,
-                        series,
-                        figure.plot.clone(),
-                        figure.x.to_bits(),
-                        distance,
-                    );
-                    found.entry(key).or_default().push((round, figure));
-                }
+                figures_of_round.extend(figures.into_iter().map(|figure| (at, distance, figure)));
                 break;
             }
+        }
+        let of_round = at_round.filter(|_| at_round == here(ByDistance::Round));
+        unknown += u32::from(of_round.is_none());
+        for (at, of_run, figure) in figures_of_round {
+            let distance = match experiment.by_distance {
+                ByDistance::Round => of_round.unwrap_or(Distance::Any),
+                _ => of_run,
+            };
+            let name = || methods[at].name();
+            let series = figure.series.clone().unwrap_or_else(name);
+            let key = (
+                at,
+                series,
+                figure.plot.clone(),
+                figure.x.to_bits(),
+                distance,
+            );
+            found.entry(key).or_default().push((round, figure));
         }
         round += 1;
     }
@@ -154,6 +168,10 @@ fn measure_in(
     if !lost.is_empty() {
         let lost = lost.join(", ");
         let words = format!("Runs that do not count ({MOVED}): {lost}");
+        outcome.notes.push(words);
+    }
+    if unknown > 0 {
+        let words = format!("Rounds that are neither near nor far ({UNKNOWN}): {unknown}");
         outcome.notes.push(words);
     }
     Some(outcome)
@@ -347,6 +365,7 @@ mod tests {
     /// A measurement. It returns the outcome and the order of the runs.
     struct Run {
         distances: Vec<Option<Distance>>,
+        by_distance: ByDistance,
         budget: u64,
         rounds: RangeInclusive<u32>,
         end: usize,
@@ -356,6 +375,7 @@ mod tests {
         fn default() -> Run {
             Run {
                 distances: vec![Some(Distance::Near)],
+                by_distance: ByDistance::Run,
                 budget: 1000,
                 rounds: 5..=7,
                 end: usize::MAX,
@@ -389,7 +409,7 @@ mod tests {
                 key: "net".to_string(),
                 plots: vec![Plot::new("latency", "", axis(), axis(), Better::Less)],
                 methods: methods.iter().map(says).collect(),
-                depends_on_distance: true,
+                by_distance: self.by_distance,
                 budget: Duration::from_secs(self.budget),
                 rounds: self.rounds,
                 notes: Vec::new(),
@@ -497,6 +517,33 @@ mod tests {
                 (Distance::Far, 3.0, State::Resolved)
             ]
         );
+    }
+
+    #[test]
+    fn a_round_of_unknown_distance_is_apart() {
+        let methods: [(&str, &[f64]); 2] = [("one", &[1.0]), ("two", &[2.0])];
+        let run = Run {
+            // The distance changes during the first round and is unknown before the second.
+            distances: vec![NEAR, FAR, None, FAR, FAR],
+            by_distance: ByDistance::Round,
+            rounds: 4..=4,
+            ..Run::default()
+        };
+        let (outcome, order) = run.of(&methods);
+        let outcome = outcome.unwrap();
+        assert_eq!(order, ["one", "two"].repeat(4));
+        for line in &outcome.series {
+            let found: Vec<_> = line
+                .points
+                .iter()
+                .map(|p| (p.distance, &*p.rounds))
+                .collect();
+            let expected: [(Distance, &[u32]); 2] =
+                [(Distance::Far, &[2, 3]), (Distance::Any, &[0, 1])];
+            assert_eq!(found, expected, "{}", line.name);
+        }
+        let note = &outcome.notes[0];
+        assert!(note.contains(UNKNOWN) && note.ends_with(": 2"), "{note}");
     }
 
     #[test]

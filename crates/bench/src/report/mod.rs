@@ -267,7 +267,8 @@ fn figure(
                         plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
                     };
                     div.panel.alone[distances.len() == 1] {
-                        @if let Some(name) = text::distance_name(*distance) { h5 { (name) } }
+                        @let unknown = (distances.len() > 1).then_some("Distance unknown");
+                        @if let Some(name) = text::distance_name(*distance).or(unknown) { h5 { (name) } }
                         (panel.svg(if distances.len() > 1 { HALF } else { WHOLE }))
                         (panel.svg(NARROW))
                     }

@@ -19,7 +19,7 @@ use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS, OPEN_MPI_MEMORY,
     OPEN_MPI_YIELDING,
 };
-use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Point, Series, State};
 use crate::statistics::median;
 use crate::suite::Suite;
@@ -116,7 +116,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             ),
         ],
         methods,
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(240, 10)),
         rounds: ROUNDS,
         notes: vec![format!(

@@ -15,7 +15,7 @@ use crate::barrier::{batches, microseconds, Group, Load, POLLED_DATAGRAMS};
 use crate::goals::Goal;
 use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link, INTERFACE};
 use crate::net::peers::{MpiLibrary, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
-use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::suite::Suite;
 
@@ -177,7 +177,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             ),
         ],
         methods,
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(240, 10)),
         rounds: ROUNDS,
         notes: vec![

@@ -13,7 +13,7 @@ use super::{composite_loop, icet, paraview, readback};
 use crate::composite::{per_call, Route, Work};
 use crate::goals::Goal;
 use crate::machine::processors;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
 
@@ -138,7 +138,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
                 Better::More,
             )],
             methods,
-            depends_on_distance: false,
+            by_distance: ByDistance::No,
             budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string(), is_sparse)],
@@ -284,7 +284,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
             Better::More,
         )],
         methods,
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
         notes: vec![about("3 to 17", false)],
@@ -326,7 +326,7 @@ fn by_barrier(options: &BenchOptions) -> Experiment {
             Better::More,
         )],
         methods: kinds.iter().map(method).collect(),
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
         notes: vec![about(&(RENDERERS + 1).to_string(), false)],
@@ -362,7 +362,7 @@ fn simulated(options: &BenchOptions) -> Experiment {
                 .to_vec(),
             seconds: options.full_or_quick(0.3, 0.05),
         })],
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(60, 5)),
         rounds: ROUNDS,
         notes: vec![

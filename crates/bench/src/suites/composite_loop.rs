@@ -12,7 +12,7 @@ use anyhow::Result;
 use super::demo::missing;
 use super::unavailable::unavailable;
 use crate::gl::drawing::{demo, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES};
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -92,7 +92,7 @@ pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
                 Better::More,
             )],
             methods: lines.iter().take(count).map(method).collect(),
-            depends_on_distance: false,
+            by_distance: ByDistance::No,
             budget: Duration::from_secs(options.full_or_quick(240, 5)),
             rounds: ROUNDS,
             notes: vec![

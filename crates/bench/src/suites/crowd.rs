@@ -10,7 +10,7 @@ use anyhow::{ensure, Result};
 use crate::goals::Goal;
 use crate::net::crowd::{command_all, memory, mesh, raise_limits, spent, star, MemberProcess};
 use crate::net::member::COUNTED;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -58,7 +58,7 @@ fn experiment(shape: Shape, transports: &[&'static str], options: &BenchOptions)
         key: format!("crowd {}", shape.name().replace('-', " ")),
         plots: shape.plots(),
         methods: methods.collect(),
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(300, 5)),
         rounds: ROUNDS,
         notes: vec![format!(

@@ -14,7 +14,7 @@ use super::unavailable::unavailable;
 use crate::gl::drawing::{
     demo, with_path, DrawResult, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES,
 };
-use crate::machine::has_one_distance;
+use crate::machine::by_distance_if_unpinned;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
@@ -142,7 +142,7 @@ fn drawing(
         key: format!("gl {title}"),
         plots: plots(&id, &title),
         methods: methods.collect(),
-        depends_on_distance: has_one_distance(),
+        by_distance: by_distance_if_unpinned(),
         budget,
         rounds: ROUNDS,
         notes: vec![

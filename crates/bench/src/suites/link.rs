@@ -19,7 +19,7 @@ use crate::gl::drawing::{self, demo, with_path, PrivateDisplay, Rendering, Scene
 use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link};
 use crate::net::launch::{self, LaunchOptions};
 use crate::net::measure::Test;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -217,7 +217,7 @@ fn messages(options: &BenchOptions, links: &[Rc<TestLink>], notes: Vec<String>) 
             ),
         ],
         methods,
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(70, 3)),
         rounds: ROUNDS,
         notes,
@@ -353,7 +353,7 @@ fn drawing(
             Better::More,
         )],
         methods,
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(60, 6)),
         rounds: ROUNDS,
         notes,

@@ -13,7 +13,7 @@ use crate::format::bytes;
 use crate::net::endpoint::settings_in_words;
 use crate::net::measure::Test;
 use crate::net::message_layer::MessageLayer;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Method, ROUNDS};
 use crate::record::{Axis, Better, Distance, Outcome, Plot, Point, Series, State};
 use crate::suite::Suite;
 
@@ -72,7 +72,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             Box::new(buffer),
             Box::new(Copy::new(copies.to_string(), sizes, seconds)),
         ],
-        depends_on_distance: true,
+        by_distance: ByDistance::Run,
         budget: Duration::from_secs(options.full_or_quick(25, 2)),
         rounds: ROUNDS,
         notes: vec![
@@ -104,7 +104,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
                 crossing,
             ),
         ],
-        depends_on_distance: true,
+        by_distance: ByDistance::Run,
         budget: Duration::from_secs(options.full_or_quick(15, 2)),
         rounds: ROUNDS,
         notes: Vec::new(),

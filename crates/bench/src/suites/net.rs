@@ -23,7 +23,7 @@ use crate::net::peers::{
     OPEN_MPI_TCP,
 };
 use crate::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
-use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::probe;
 use crate::record::{Axis, Better, Distance, Kind, Outcome, Plot, Point, State};
 use crate::statistics::median;
@@ -242,7 +242,7 @@ impl Part {
             key: format!("net {} {}", self.name, means.name()),
             plots,
             methods,
-            depends_on_distance: true,
+            by_distance: ByDistance::Run,
             budget: Duration::from_secs(options.full_or_quick(self.budget, 5)),
             rounds: ROUNDS,
             notes,

@@ -11,7 +11,7 @@ use anyhow::Result;
 use hdrhistogram::Histogram;
 
 use crate::child;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method};
 use crate::probe::{pin, processors};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
@@ -87,7 +87,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             iterations: part,
             count: None,
         })],
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         // There is no time limit, because the number of iterations is fixed.
         budget: Duration::MAX,
         rounds: PARTS as u32..=PARTS as u32,

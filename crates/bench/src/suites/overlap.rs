@@ -13,7 +13,7 @@ use crate::goals::Goal;
 use crate::net::measure::{Sample, Test, COMPUTE_FACTORS, SWEEP_SECONDS};
 use crate::net::message_layer::MessageLayer;
 use crate::net::peers::{MpiLibrary, DEFAULT_SETTINGS, MPICH_TCP, OPEN_MPI_MEMORY, OPEN_MPI_TCP};
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Point, State};
 use crate::suite::Suite;
 
@@ -121,7 +121,7 @@ fn experiment(means: Means, options: &BenchOptions) -> Experiment {
         key: format!("overlap {}", means.name()),
         plots,
         methods: methods.collect(),
-        depends_on_distance: true,
+        by_distance: ByDistance::Run,
         budget: Duration::from_secs(options.full_or_quick(50, 5)),
         rounds: ROUNDS,
         notes: Vec::new(),
@@ -207,7 +207,7 @@ fn transfers(means: Means, options: &BenchOptions) -> Experiment {
         key: format!("overlap transfers {}", means.name()),
         plots,
         methods: methods.collect(),
-        depends_on_distance: true,
+        by_distance: ByDistance::Run,
         budget: Duration::from_secs(20),
         rounds: ROUNDS,
         notes: Vec::new(),

@@ -16,7 +16,7 @@ use super::icet::{installed, starting, COMPILER, COMPILE_TIMEOUT};
 use crate::argv::Argv;
 use crate::child;
 use crate::net::peers::PeerPrograms;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -63,7 +63,7 @@ pub fn plan(options: &BenchOptions) -> Experiment {
         key: "composite paraview".to_string(),
         plots: SCENES.map(plot).to_vec(),
         methods: vec![method(true), method(false)],
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(400),
         rounds: ROUNDS,
         notes: vec![format!(

@@ -10,7 +10,7 @@ use anyhow::{bail, Context, Result};
 
 use crate::argv::Argv;
 use crate::child;
-use crate::machine::{has_one_distance, processors};
+use crate::machine::{by_distance_if_unpinned, processors};
 use crate::net::crowd::{command_all, mesh, raise_limits, MemberProcess};
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, DEFAULT_SETTINGS, OPEN_MPI_MEMORY, OPEN_MPI_TCP,
@@ -107,7 +107,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         key: "pattern".to_string(),
         plots: plots.collect(),
         methods,
-        depends_on_distance: has_one_distance(),
+        by_distance: by_distance_if_unpinned(),
         budget: Duration::from_secs(options.full_or_quick(80, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told if there are more processes than that, and then yields")],

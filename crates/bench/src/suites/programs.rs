@@ -16,7 +16,7 @@ use super::program_rows::{all, Row, Value, Wanted};
 use crate::argv::Argv;
 use crate::gl::run::{RunMode, Sample, Servers};
 use crate::goals::Goal;
-use crate::machine::has_one_distance;
+use crate::machine::by_distance_if_unpinned;
 use crate::net::peers::PeerPrograms;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method};
 use crate::record::{Axis, Better, Kind, Plot};
@@ -108,7 +108,7 @@ fn experiment(row: Row, shared: &Rc<SharedServers>, options: &BenchOptions) -> E
         key,
         plots,
         methods: methods.collect(),
-        depends_on_distance: has_one_distance(),
+        by_distance: by_distance_if_unpinned(),
         budget: Duration::from_secs(options.full_or_quick(90, 6)),
         rounds: MIN_ROUNDS as u32..=MAX_ROUNDS,
         notes,

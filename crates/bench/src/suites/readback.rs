@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::composite::SIZES;
 use crate::child::{self, PART};
 use crate::composite::per_call;
-use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -45,7 +45,7 @@ pub fn plan(options: &BenchOptions) -> Experiment {
             Better::More,
         )],
         methods: readers.map(method).into_iter().collect(),
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::from_secs(options.full_or_quick(60, 3)),
         rounds: ROUNDS,
         notes: vec![

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::machine::processors;
-use crate::plan::{no_conclusions, Experiment, Figure, Method};
+use crate::plan::{no_conclusions, ByDistance, Experiment, Figure, Method};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -18,7 +18,7 @@ pub fn unavailable(suite: Suite, why: String) -> Experiment {
         key: format!("{}, left out", suite.name()),
         plots: vec![Plot::new(suite.name(), "", axis(), axis(), Better::Neither)],
         methods: vec![Box::new(Unavailable(suite, why))],
-        depends_on_distance: false,
+        by_distance: ByDistance::No,
         budget: Duration::ZERO,
         rounds: 1..=1,
         notes: Vec::new(),
