@@ -69,6 +69,23 @@ impl Rectangle {
         rows * self.columns.len() + within
     }
 
+    /// Those of the picture's `pixels` that are within, by rows. No row is empty.
+    pub(crate) fn rows_of(
+        &self,
+        pixels: &Range<usize>,
+        width: usize,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let width = width.max(1);
+        let (columns, pixels) = (self.columns.clone(), pixels.clone());
+        let last = pixels.end.div_ceil(width);
+        let rows = self.rows.start.max(pixels.start / width)..self.rows.end.min(last);
+        rows.filter_map(move |row| {
+            let place = |column: usize| (row * width + column).clamp(pixels.start, pixels.end);
+            let within = place(columns.start)..place(columns.end);
+            (!within.is_empty()).then_some(within)
+        })
+    }
+
     /// The smallest rectangle that contains both.
     pub(crate) fn hull(&self, other: &Rectangle) -> Rectangle {
         let both = |one: &Range<usize>, other: &Range<usize>| {
@@ -197,7 +214,10 @@ impl Covered {
             background,
         };
         match covered.is_nearly_all(width * height) {
-            true => whole,
+            true => Covered {
+                rectangle: whole.rectangle,
+                ..covered
+            },
             false => covered,
         }
     }
@@ -243,7 +263,7 @@ impl Pixel {
     }
 
     /// Gives all pixels this value.
-    fn fill(&self, out: LayerMut<'_>) {
+    pub(crate) fn fill(&self, out: LayerMut<'_>) {
         let color = &self.color[..out.channel.pixel_bytes()];
         for (bytes, pixel) in [(out.color, color), (out.depth, &self.depth[..])] {
             let mut done = pixel.len().min(bytes.len());
@@ -298,7 +318,7 @@ impl<'p> Sparse<'p> {
     }
 
     /// Where these pixels are in memory.
-    fn places(&self, pixels: &Range<usize>, width: usize) -> Range<usize> {
+    pub fn places(&self, pixels: &Range<usize>, width: usize) -> Range<usize> {
         let first = self.kept.before(self.start, width);
         let place = |pixel| self.kept.before(pixel, width) - first;
         place(pixels.start)..place(pixels.end)
@@ -320,17 +340,9 @@ impl<'p> Sparse<'p> {
             return vec![self.places(pixels, width)];
         }
         let mut runs: Vec<Range<usize>> = Vec::new();
-        let rows = pixels.start / width..(pixels.end - 1) / width + 1;
-        let rows = rows.start.max(rectangle.rows.start)..rows.end.min(rectangle.rows.end);
-        for row in rows {
-            let columns = [rectangle.columns.start, rectangle.columns.end];
-            let [start, end] = columns.map(|column| {
-                let pixel = row * width + column;
-                pixel.clamp(pixels.start, pixels.end)
-            });
-            let run = self.places(&(start..end), width);
+        for row in rectangle.rows_of(pixels, width) {
+            let run = self.places(&row, width);
             match runs.last_mut() {
-                _ if run.is_empty() => {}
                 Some(last) if last.end == run.start => last.end = run.end,
                 _ => runs.push(run),
             }

@@ -11,6 +11,7 @@
 //! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees. A cascade of nodes with eight
 //! inputs, such as the compositor of the VG Cluster, is a tree.
 
+mod active;
 mod cost;
 mod covered;
 mod format;

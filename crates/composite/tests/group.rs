@@ -282,13 +282,14 @@ fn what_a_failed_group_has_left_behind_does_no_harm() {
 }
 
 /// A picture that covers a part of the rows and columns, which differs from rank to rank, on a
-/// background that is the same everywhere.
+/// background that is the same everywhere. Every third of these rows is background, too.
 fn partly(rank: usize, terms: &Terms, background: u8) -> Picture {
     let mut picture = picture(rank, terms.format);
     let rows = 5 * rank..5 * rank + 30;
     let columns = 3 * rank + 1..3 * rank + 20;
     for at in 0..PIXELS {
-        if !rows.contains(&(at / WIDTH)) || !columns.contains(&(at % WIDTH)) {
+        let (row, column) = (at / WIDTH, at % WIDTH);
+        if !rows.contains(&row) || !columns.contains(&column) || row % 3 == 0 {
             picture.color[4 * at..4 * at + 4].fill(background);
             if terms.format.depth.is_some() {
                 picture.depth[4 * at..4 * at + 4].copy_from_slice(&1f32.to_ne_bytes());

@@ -9,6 +9,7 @@ use mgn_fabric::endpoint::{Endpoint, Request, SendOptions, Wanted};
 use super::agreed::Agreed;
 use super::links::{Links, PULSE};
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
+use crate::active::{self, Active, Span};
 use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
 use crate::{
     merge, Channel, Delivery, Event, Layer, LayerMut, Member, Piece, Plan, Schedule, Share,
@@ -19,11 +20,16 @@ const SPARE: usize = 64;
 
 /// Bytes of the header before the pixels of each message: a mark, the frame, the properties that
 /// all must agree on, and which part of the sender's picture is covered. Only covered pixels
-/// follow: their colours, and then their depths.
+/// follow: their colours, and then their depths. If a bitmap of their blocks lies between, only the
+/// pixels of active blocks follow.
 const HEADER: usize = 8 * (1 + Agreed::WORDS) + COVERED;
 
-/// The last bytes of a header: columns and rows of the rectangle, and the background.
-const COVERED: usize = 4 * 4 + 16 + 8;
+/// The last bytes of a header: columns and rows of the rectangle, the background, whether a bitmap
+/// follows, and padding.
+const COVERED: usize = 4 * 4 + 16 + 4 + 4;
+
+/// A bitmap is sent if the message then needs at most this share of the bytes of all covered pixels.
+const WORTH: (usize, usize) = (7, 8);
 
 /// Marks a header, in its first word. Memory for a header is zeroed first, so that a header that
 /// has not come is not taken for another one.
@@ -133,7 +139,11 @@ impl Messages {
                 if covered.is_nearly_all(terms.pixels()) {
                     let drawn = self.drawn.layer_mut(terms.format.color.channel());
                     covered.clear_outside(terms, drawn);
-                    (self.drawn.borrowed(), Covered::whole(size.0, size.1))
+                    let covered = Covered {
+                        rectangle: Rectangle::whole(size.0, size.1),
+                        ..covered
+                    };
+                    (self.drawn.borrowed(), covered)
                 } else {
                     (self.drawn.borrowed(), covered)
                 }
@@ -212,7 +222,7 @@ struct Pixels {
     /// Pixels of the range that are within it are in memory. All others are background.
     kept: Rectangle,
     background: Pixel,
-    /// Bytes before the colours: room for a header, or none.
+    /// Bytes before the colours: a header, perhaps with a bitmap, or none.
     lead: usize,
     /// The colours, and behind them the depths.
     bytes: Vec<u8>,
@@ -239,7 +249,11 @@ impl Pixels {
 
     /// Where the colours are, and the depths.
     fn parts(&self, terms: &Terms) -> [Range<usize>; 2] {
-        let count = self.count(terms.width);
+        self.parts_of(self.count(terms.width), terms)
+    }
+
+    /// The same if only this number of pixels is there.
+    fn parts_of(&self, count: usize, terms: &Terms) -> [Range<usize>; 2] {
         let depths = self.lead + count * self.channel.pixel_bytes();
         let end = depths + count * terms.format.depth_bytes();
         [self.lead..depths, depths..end]
@@ -479,17 +493,26 @@ impl Run<'_, '_> {
         let rank = self.rank_of(piece.other);
         let link = self.links.to(rank);
         let held = self.held();
-        let runs = held.runs(&piece.pixels, self.terms.width);
         let pixel = held.layer.channel.pixel_bytes() + self.terms.format.depth_bytes();
-        let covered = covered_bytes(&held.covered);
+        let bytes = |runs: &[Range<usize>]| pixel * runs.iter().map(Range::len).sum::<usize>();
+        let mut runs = held.runs(&piece.pixels, self.terms.width);
+        let active = Active::find(&held, &piece.pixels, self.terms.width);
+        let encoded = active.bitmap.len() + bytes(&active.runs);
+        let mut bitmap = Vec::new();
+        if encoded * WORTH.1 <= bytes(&runs) * WORTH.0 {
+            Active { bitmap, runs } = active;
+        }
+        let covered = covered_bytes(&held.covered, !bitmap.is_empty());
+        let lead = HEADER + bitmap.len();
         // Several runs are copied into one buffer: sending many pieces of memory is slow.
         let mut head = match runs.len() {
-            0 | 1 => Vec::with_capacity(HEADER),
-            _ => self.memory(HEADER + pixel * runs.iter().map(Range::len).sum::<usize>()),
+            0 | 1 => Vec::with_capacity(lead),
+            _ => self.memory(lead + bytes(&runs)),
         };
         head.clear();
         head.extend(self.header);
         head.extend(covered);
+        head.extend(bitmap);
         let held = self.held();
         let layer = match &runs[..] {
             [run] => held.layer.part(run),
@@ -541,15 +564,23 @@ impl Run<'_, '_> {
         *request = None;
         let (header, covered) = pixels.bytes[..HEADER].split_at(HEADER - COVERED);
         let came = differs(header, &self.header);
-        let covered = covered_of(covered);
+        let (covered, has_bitmap) = covered_of(covered);
         let Terms { width, height, .. } = *self.terms;
         let is_within = covered.rectangle.is_within(width, height);
         if is_within && came.is_none() {
             pixels.kept = covered.rectangle;
             pixels.background = covered.background;
         }
-        let [_, end] = pixels.parts(self.terms);
-        let wanted = end.end;
+        let spans = has_bitmap.then(|| {
+            pixels.lead += active::bitmap_len(&pixels.kept, &pixels.range, width);
+            let bitmap = pixels.bytes.get(HEADER..pixels.lead).unwrap_or_default();
+            active::spans(bitmap, &pixels.kept, &pixels.range, width)
+        });
+        let count = match &spans {
+            Some(spans) => active::count(spans),
+            None => pixels.count(width),
+        };
+        let [_, Range { end: wanted, .. }] = pixels.parts_of(count, self.terms);
         let is_ours = pixels.bytes[..8] == self.header[..8];
         let different = |got: usize| CompositeError::Different {
             rank,
@@ -561,12 +592,31 @@ impl Run<'_, '_> {
         };
         match ended.result {
             Ok(status) if status.len == wanted && is_within && is_ours && came.is_none() => {
+                if let Some(spans) = spans {
+                    self.expand(&piece, &spans);
+                }
                 Ok(piece)
             }
             Ok(status) => Err(different(status.len)),
             Err(mgn_fabric::Error::Truncated { len, .. }) => Err(different(len)),
             Err(source) => Err(self.lost(rank, source)),
         }
+    }
+
+    /// Gives a piece that came with a bitmap all its pixels.
+    fn expand(&mut self, piece: &Piece, spans: &[Span]) {
+        let (_, came) = self.arriving.remove(piece).expect("it has come");
+        let mut whole = self.pixels(came.range.clone(), came.kept.clone(), came.channel, 0);
+        whole.background = came.background;
+        let [color, depth] = came.parts_of(active::count(spans), self.terms);
+        let active = Layer {
+            channel: came.channel,
+            color: &came.bytes[color],
+            depth: &came.bytes[depth],
+        };
+        active::expand(spans, active, &came.background, whole.layer_mut(self.terms));
+        self.arriving.insert(piece.clone(), (None, whole));
+        self.spare.push(came.bytes);
     }
 
     /// Waits until `once` gives a result, until a member has told that it stopped compositing, or
@@ -761,7 +811,7 @@ fn worth_keeping(buffer: Vec<u8>) -> Option<Vec<u8>> {
 }
 
 /// The last bytes of a header.
-fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
+fn covered_bytes(covered: &Covered, has_bitmap: bool) -> [u8; COVERED] {
     let Covered {
         rectangle: Rectangle { columns, rows },
         background,
@@ -773,14 +823,15 @@ fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
     }
     bytes[16..32].copy_from_slice(&background.color);
     bytes[32..36].copy_from_slice(&background.depth);
+    bytes[36] = has_bitmap.into();
     bytes
 }
 
 /// The inverse of [`covered_bytes`].
-fn covered_of(bytes: &[u8]) -> Covered {
+fn covered_of(bytes: &[u8]) -> (Covered, bool) {
     let edge = |at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes"));
     let range = |at: usize| edge(at) as usize..edge(at + 1) as usize;
-    Covered {
+    let covered = Covered {
         rectangle: Rectangle {
             columns: range(0),
             rows: range(2),
@@ -789,142 +840,9 @@ fn covered_of(bytes: &[u8]) -> Covered {
             color: bytes[16..32].try_into().expect("16 bytes"),
             depth: bytes[32..36].try_into().expect("four bytes"),
         },
-    }
+    };
+    (covered, bytes[36] != 0)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::group::agreed::{tests::terms, Mode};
-    use crate::Group;
-    use mgn_fabric::job::Job;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::thread;
-
-    #[test]
-    fn what_is_covered_is_read_as_it_is_written() {
-        let covered = Covered {
-            rectangle: Rectangle {
-                columns: 3..700,
-                rows: 9..u32::MAX as usize,
-            },
-            background: Pixel {
-                color: std::array::from_fn(|at| at as u8),
-                depth: [1, 2, 3, 4],
-            },
-        };
-        assert_eq!(covered_of(&covered_bytes(&covered)), covered);
-    }
-
-    /// A rank sends its pieces of the first round, and then ends or stops. The ranks that need it
-    /// in the second round name it. The others also name it, in this frame or the next one.
-    #[test]
-    fn a_rank_may_be_lost_between_rounds() {
-        const RANKS: usize = 4;
-        const VICTIM: usize = 2;
-        const SCHEDULE: Schedule = Schedule::BinarySwap;
-        let terms = Terms {
-            schedule: Some(SCHEDULE),
-            ..terms()
-        };
-        let order: Vec<usize> = (0..RANKS).collect();
-        for ends in [true, false] {
-            let name = format!("composite-rounds-{}-{ends}", std::process::id());
-            let (done, first) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            let wait = |count: &AtomicUsize, wanted| {
-                while count.load(Ordering::Acquire) < wanted {
-                    thread::sleep(Duration::from_millis(5));
-                }
-            };
-            let rank = |rank: usize| {
-                let hosts = vec!["localhost".to_owned(); RANKS];
-                let job = Job::new(&name, rank as u32, hosts).unwrap();
-                let member = job.join().unwrap();
-                let patience = Duration::from_millis(if ends { 60_000 } else { 4000 });
-                let mut group =
-                    Group::on_simulated_host(&member, 1, patience, rank as u32).unwrap();
-                let covered = Covered::by(Rectangle::empty(), terms.format);
-                if rank == VICTIM {
-                    let links = &group.links;
-                    let agreed = Agreed::new(&terms, Mode::Messages(SCHEDULE), &order);
-                    let message = [&header(0, &agreed)[..], &covered_bytes(&covered)].concat();
-                    let pixels = terms.pixels();
-                    let plan = Plan::new(SCHEDULE, RANKS, rank, pixels, Delivery::Member(0));
-                    assert_eq!(plan.rounds.len(), 2);
-                    for send in &plan.rounds[0].sends {
-                        let (link, tag) = (links.to(send.to), links.tag(0, 0));
-                        let options = SendOptions::default();
-                        links.endpoint.send(link, tag, &message, options).unwrap();
-                    }
-                    links.endpoint.flush(Some(patience));
-                    if ends {
-                        member.endpoint().stop();
-                    }
-                    wait(&done, RANKS - 1);
-                    return Ok(());
-                }
-                let nothing = || Some(Rectangle::empty());
-                let mut result = group.composite_drawn(&terms, nothing()).map(drop);
-                first.fetch_add(1, Ordering::AcqRel);
-                // The receiver needs the victim, so it has an error.
-                if result.is_ok() && rank > 0 {
-                    // Its pieces have left. It learns why the receiver has failed.
-                    wait(&first, RANKS - 1);
-                    result = group.composite_drawn(&terms, nothing()).map(drop);
-                }
-                done.fetch_add(1, Ordering::AcqRel);
-                wait(&done, RANKS - 1);
-                result
-            };
-            let rank = &rank;
-            let results = thread::scope(|scope| {
-                let ranks = [0, 1, 2, 3].map(|number| scope.spawn(move || rank(number)));
-                ranks.map(|rank| rank.join().unwrap())
-            });
-            for (rank, result) in results.iter().enumerate() {
-                let is_right = match result {
-                    Err(CompositeError::Lost { rank, .. }) => ends && *rank == VICTIM,
-                    Err(CompositeError::Late { rank, .. }) => !ends && *rank == VICTIM,
-                    _ => rank == VICTIM,
-                };
-                assert!(is_right, "ends: {ends}: rank {rank}: {result:?}");
-            }
-        }
-    }
-
-    /// A rectangle that a faulty member sends is either refused or lies within the picture.
-    #[test]
-    fn a_rectangle_within_the_picture_is_never_more_than_it() {
-        let terms = terms();
-        let edges = [
-            0,
-            1,
-            5,
-            terms.height,
-            terms.width,
-            terms.width + 1,
-            usize::MAX,
-        ];
-        let ranges = edges.map(|start| edges.map(|end| start..end));
-        let mut accepted = 0;
-        for columns in ranges.iter().flatten() {
-            for rows in ranges.iter().flatten() {
-                let rectangle = Rectangle {
-                    columns: columns.clone(),
-                    rows: rows.clone(),
-                };
-                if !rectangle.is_within(terms.width, terms.height) {
-                    continue;
-                }
-                let pixels = Pixels {
-                    range: 7..terms.pixels() - 1,
-                    kept: rectangle,
-                    ..Pixels::default()
-                };
-                assert!(pixels.count(terms.width) <= pixels.range.len());
-                accepted += 1;
-            }
-        }
-        assert!(accepted > 20, "{accepted}");
-    }
-}
+mod tests;
