@@ -26,6 +26,26 @@ const BLOCK: usize = 65521;
 /// Frames before the measurement begins.
 const WARM_UP: usize = 3;
 
+/// The six sizes in the tables of the VG Cluster, and two larger ones.
+pub const SIZES: [(usize, usize); 8] = [
+    (256, 256),
+    (512, 512),
+    (1024, 768),
+    (1024, 1024),
+    (1280, 1024),
+    (1600, 1200),
+    (2048, 2048),
+    (3840, 2160),
+];
+
+/// A point of a plot, and the work that is measured for it.
+#[derive(Clone)]
+pub struct Case {
+    pub plot: String,
+    pub x: f64,
+    pub work: Work,
+}
+
 /// The work of a group of renderers and a display in each frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {

@@ -10,24 +10,12 @@ use mgn_barrier::Kind as Barrier;
 use mgn_composite::{merge, Channel, Costs, Delivery, Layer, Load, Operation, Picture, Schedule};
 
 use super::{composite_loop, icet, paraview, readback};
-use crate::composite::{per_call, Route, Work};
+use crate::composite::{per_call, Case, Route, Work, SIZES};
 use crate::goals::Goal;
 use crate::machine::processors;
 use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::suite::Suite;
-
-/// The six sizes of the paper and two larger sizes.
-pub const SIZES: [(usize, usize); 8] = [
-    (256, 256),
-    (512, 512),
-    (1024, 768),
-    (1024, 1024),
-    (1280, 1024),
-    (1600, 1200),
-    (2048, 2048),
-    (3840, 2160),
-];
 
 const RENDERERS: usize = 8;
 
@@ -56,6 +44,9 @@ const ROUTES_BY_NUMBER: [Route; 4] = [
     Route::ByMessages(Schedule::RadixK(4)),
     Route::OnHosts(2),
 ];
+
+/// The number of IceT's strategies that are compared for these numbers: those for one picture.
+const ICET_BY_NUMBER: usize = 3;
 
 /// The numbers of renderers on the simulated clock.
 const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -117,10 +108,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         methods.extend(icet::methods(
             options.full_or_quick(icet::STRATEGY_COUNT, 1),
             &options.peers,
-            (operation, is_sparse),
-            &plot(operation, is_sparse),
-            RENDERERS,
-            sizes,
+            &cases(Route::Chosen),
             seconds * ICET_BYTES_A_SECOND,
         ));
         let goals = match is_sparse {
@@ -273,6 +261,12 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
     let routes = options.full_or_quick(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
     let mut methods = ours(routes, &cases, seconds);
     methods.extend(limits(&cases(Route::Chosen), seconds));
+    methods.extend(icet::methods(
+        options.full_or_quick(ICET_BY_NUMBER, 1),
+        &options.peers,
+        &cases(Route::Chosen),
+        seconds * ICET_BYTES_A_SECOND,
+    ));
     Experiment {
         suite: Suite::Composite,
         key: plot.replace('-', " "),
@@ -285,7 +279,7 @@ fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experi
         )],
         methods,
         by_distance: ByDistance::No,
-        budget: Duration::from_secs(options.full_or_quick(120, 5)),
+        budget: Duration::from_secs(options.full_or_quick(300, 5)),
         rounds: ROUNDS,
         notes: vec![about("3 to 17", false)],
         goals: Vec::new(),
@@ -422,14 +416,6 @@ fn rate(line: &Series, pixels: f64) -> Option<f64> {
     let mut points = line.points.iter();
     let point = points.find(|point| point.x == pixels)?;
     (point.state == State::Resolved).then_some(point.value)
-}
-
-/// A point of a plot, and the work that is measured for it.
-#[derive(Clone)]
-struct Case {
-    plot: String,
-    x: f64,
-    work: Work,
 }
 
 struct OurCompositor {

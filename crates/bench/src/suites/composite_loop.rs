@@ -11,12 +11,11 @@ use anyhow::Result;
 
 use super::demo::missing;
 use super::unavailable::unavailable;
+use crate::composite::SIZES;
 use crate::gl::drawing::{demo, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES};
 use crate::plan::{no_conclusions, BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
-
-const SIZES: [(u32, u32); 4] = [(256, 256), (512, 512), (1024, 768), (1600, 1200)];
 
 /// A program, its arguments, how the pictures of its copies are merged, and what the pictures show.
 type Composited = (
@@ -44,9 +43,9 @@ type Line = (&'static str, usize, Option<String>);
 const FRAMES: u64 = 8;
 
 /// The time limit of the clock library. The programs end earlier, after their frames.
-const SECONDS: f64 = 60.0;
+const SECONDS: f64 = 120.0;
 
-const RUN_TIMEOUT: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
     let mut paths = Vec::new();
@@ -93,7 +92,7 @@ pub fn plan(options: &BenchOptions) -> Vec<Experiment> {
             )],
             methods: lines.iter().take(count).map(method).collect(),
             by_distance: ByDistance::No,
-            budget: Duration::from_secs(options.full_or_quick(240, 5)),
+            budget: Duration::from_secs(options.full_or_quick(600, 5)),
             rounds: ROUNDS,
             notes: vec![
                 "each renderer is Mesa's software renderer; a private X server shows the result"
@@ -128,7 +127,7 @@ struct Loop {
     flags: Option<String>,
     plot: String,
     words: Vec<OsString>,
-    sizes: &'static [(u32, u32)],
+    sizes: &'static [(usize, usize)],
     display: Rc<PrivateDisplay>,
 }
 
@@ -138,7 +137,7 @@ impl Loop {
         flags.map_or(Rendering::Direct, Rendering::ours)
     }
 
-    fn scene(&self, (width, height): (u32, u32)) -> Scene {
+    fn scene(&self, (width, height): (usize, usize)) -> Scene {
         let size = ["--size".into(), format!("{width}x{height}").into()];
         Scene {
             words: self.words.iter().cloned().chain(size).collect(),
@@ -169,16 +168,13 @@ impl Method for Loop {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let figure = |size: &(u32, u32)| {
+        let figure = |size: &(usize, usize)| {
             let drawn = self
                 .display
                 .draw(&[], &self.rendering(), &self.scene(*size))?;
-            let pixels = f64::from(size.0) * f64::from(size.1);
-            Ok(Figure::new(
-                &self.plot,
-                pixels,
-                drawn.rate.frames_per_second,
-            ))
+            let pixels = (size.0 * size.1) as f64;
+            let rate = drawn.rate.frames_per_second;
+            Ok(Figure::new(&self.plot, pixels, rate))
         };
         self.sizes.iter().map(figure).collect()
     }

@@ -10,6 +10,7 @@ use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
 use crate::child;
+use crate::composite::{Case, Work};
 use crate::net::peers::PeerPrograms;
 use crate::plan::{Figure, Method};
 use crate::record::Kind;
@@ -40,13 +41,9 @@ const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
 pub struct Icet {
     peers: Rc<PeerPrograms>,
     strategy: (&'static str, &'static str),
-    operation: Operation,
-    /// Whether each renderer draws only a quarter of its picture.
-    is_sparse: bool,
-    plot: String,
-    renderers: usize,
-    sizes: Vec<(usize, usize)>,
-    /// The number of bytes to merge in a measurement of one size. It determines the number of
+    /// All of the same operation, and with the same share of the pixels covered.
+    cases: Vec<Case>,
+    /// The number of bytes to merge in a measurement of one case. It determines the number of
     /// frames.
     bytes: f64,
 }
@@ -69,21 +66,14 @@ impl Installed {
 pub fn methods(
     strategies: usize,
     peers: &Rc<PeerPrograms>,
-    (operation, is_sparse): (Operation, bool),
-    plot: &str,
-    renderers: usize,
-    sizes: &[(usize, usize)],
+    cases: &[Case],
     bytes: f64,
 ) -> Vec<Box<dyn Method>> {
     let method = |strategy| -> Box<dyn Method> {
         Box::new(Icet {
             peers: peers.clone(),
             strategy,
-            operation,
-            is_sparse,
-            plot: plot.to_string(),
-            renderers,
-            sizes: sizes.to_vec(),
+            cases: cases.to_vec(),
             bytes,
         })
     };
@@ -117,27 +107,34 @@ impl Icet {
         Ok(program)
     }
 
-    fn frames(&self, (width, height): (usize, usize)) -> f64 {
-        let pixel = match self.operation {
+    fn frames(&self, work: &Work) -> f64 {
+        let pixel = match work.operation {
             Operation::Nearest => 8,
             _ => 4,
         };
-        let frame = (self.renderers * width * height * pixel) as f64;
+        let frame = (work.renderers * work.width * work.height * pixel) as f64;
         (self.bytes / frame).ceil().max(3.0)
     }
 
-    /// The command of a run, which measures all sizes, because starting nine processes takes longer
-    /// than compositing.
-    fn argv(&self) -> Argv {
+    /// The cases by runs. A run measures all neighbours with the same number of renderers, because
+    /// starting nine processes takes longer than compositing.
+    fn runs(&self) -> impl Iterator<Item = &[Case]> {
+        self.cases
+            .chunk_by(|one, other| one.work.renderers == other.work.renderers)
+    }
+
+    /// The command of a run.
+    fn argv(&self, cases: &[Case]) -> Argv {
         let (strategy, single) = self.strategy;
+        let first = &cases[0].work;
         // The last process is the display.
-        starting(self.renderers + 1)
+        starting(first.renderers + 1)
             .args([self.program().display()])
-            .args([&self.operation.to_string(), strategy, single])
-            .args([if self.is_sparse { "sparse" } else { "dense" }])
-            .args(self.sizes.iter().flat_map(|size| {
-                let (width, height) = *size;
-                [width as f64, height as f64, self.frames(*size)]
+            .args([&first.operation.to_string(), strategy, single])
+            .args([if first.is_sparse { "sparse" } else { "dense" }])
+            .args(cases.iter().flat_map(|Case { work, .. }| {
+                let [width, height] = [work.width, work.height].map(|side| side as f64);
+                [width, height, self.frames(work)]
             }))
     }
 }
@@ -155,11 +152,10 @@ impl Method for Icet {
     }
 
     fn command(&self) -> String {
-        let run = self.argv().to_string();
-        match installed() {
-            Ok(installed) => format!("{} && {run}", self.compiling(&installed)),
-            Err(_) => run,
-        }
+        let compiling = installed().map(|installed| self.compiling(&installed).to_string());
+        let runs = self.runs().map(|cases| self.argv(cases).to_string());
+        let all: Vec<String> = compiling.into_iter().chain(runs).collect();
+        all.join(" && ")
     }
 
     fn missing(&self) -> Option<String> {
@@ -168,27 +164,27 @@ impl Method for Icet {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.compile()?;
-        let finished = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
-        let output: Vec<&str> = finished.stdout.lines().collect();
-        if output.len() != self.sizes.len() {
-            bail!("IceT's program printed {:?}", finished.stdout);
-        }
-        let figure = |(size, line): (&(usize, usize), &str)| {
-            let seconds: f64 = line
-                .trim()
-                .parse()
-                .with_context(|| format!("IceT's program printed {line:?}"))?;
-            if seconds <= 0.0 {
-                bail!("IceT's program printed a time of 0");
+        let mut figures = Vec::new();
+        for cases in self.runs() {
+            let mut command = self.argv(cases).command();
+            let finished = child::output(&mut command, RUN_TIMEOUT)?.success(STARTER)?;
+            let output: Vec<&str> = finished.stdout.lines().collect();
+            if output.len() != cases.len() {
+                bail!("IceT's program printed {:?}", finished.stdout);
             }
-            let pixels = (size.0 * size.1) as f64;
-            Ok(Figure::new(
-                &self.plot,
-                pixels,
-                self.frames(*size) / seconds,
-            ))
-        };
-        self.sizes.iter().zip(output).map(figure).collect()
+            for (case, line) in cases.iter().zip(output) {
+                let seconds: f64 = line
+                    .trim()
+                    .parse()
+                    .with_context(|| format!("IceT's program printed {line:?}"))?;
+                if seconds <= 0.0 {
+                    bail!("IceT's program printed a time of 0");
+                }
+                let rate = self.frames(&case.work) / seconds;
+                figures.push(Figure::new(&case.plot, case.x, rate));
+            }
+        }
+        Ok(figures)
     }
 }
 
@@ -240,21 +236,35 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::composite::Route;
+
+    fn case(operation: Operation, renderers: usize, (width, height): (usize, usize)) -> Case {
+        Case {
+            plot: "plot".to_string(),
+            x: (width * height) as f64,
+            work: Work {
+                renderers,
+                width,
+                height,
+                operation,
+                route: Route::Chosen,
+                is_sparse: false,
+                barrier: None,
+            },
+        }
+    }
 
     #[test]
     fn the_number_of_frames_fits_the_work() {
         let peers = Rc::new(PeerPrograms::new("nowhere".into()));
+        let cases = [256, 4096].map(|side| case(Operation::Nearest, 8, (side, side)));
         let icet = Icet {
             peers,
             strategy: STRATEGIES[0],
-            operation: Operation::Nearest,
-            is_sparse: false,
-            plot: "composite-nearest".into(),
-            renderers: 8,
-            sizes: vec![(256, 256), (4096, 4096)],
+            cases: cases.to_vec(),
             bytes: 8.0 * 65536.0 * 8.0 * 10.0,
         };
-        let shell_command = icet.argv().to_string();
+        let shell_command = icet.argv(&icet.cases).to_string();
         assert!(shell_command.contains("-np 9 "), "{shell_command}");
         let end = "nowhere/icet nearest sequential radixk dense 256 256 10 4096 4096 3";
         assert!(shell_command.ends_with(end), "{shell_command}");
@@ -266,15 +276,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let peers = Rc::new(PeerPrograms::new(folder.path().to_path_buf()));
         for operation in [Operation::Over, Operation::Nearest] {
-            let sizes = [(64, 32), (32, 32)];
-            let kind = (operation, operation == Operation::Over);
-            for mut method in methods(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
+            let mut cases = vec![
+                case(operation, 2, (64, 32)),
+                case(operation, 2, (32, 32)),
+                case(operation, 3, (32, 32)),
+            ];
+            for case in &mut cases {
+                case.work.is_sparse = operation == Operation::Over;
+            }
+            for mut method in methods(STRATEGY_COUNT, &peers, &cases, 1e5) {
                 if let Some(missing) = method.missing() {
                     eprintln!("SKIPPED: {missing}");
                     return;
                 }
                 let figures = method.run().unwrap();
-                assert_eq!(figures.len(), 2);
+                assert_eq!(figures.len(), 3);
                 assert!(figures.iter().all(|figure| figure.value > 0.0));
             }
         }
