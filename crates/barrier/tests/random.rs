@@ -44,7 +44,7 @@ fn terms(seed: u64) -> Terms {
         false => random.below(most + 1) as u32,
     };
     let (deaths, leaves, joins) = (up_to(members), up_to(3), up_to(4));
-    Terms {
+    let terms = Terms {
         seed,
         members: members as u32,
         epochs: 4 + random.below(40) as u64,
@@ -55,18 +55,28 @@ fn terms(seed: u64) -> Terms {
         joins,
         is_suspicious: random.below(8) == 0,
         tells_early: random.below(2) == 0,
+        cuts: false,
+        stays_connected: false,
         slow: [0, 0, 10, 100][random.below(4)],
         loss: 0,
         twice: 0,
         keeps_order: true,
         deaf: 0,
         bound: 2000 * delay,
+    };
+    Terms {
+        // A member that is wrongly believed lost waits for ever if the message that it is excluded
+        // is cut off.
+        cuts: random.below(2) == 0 && !terms.is_suspicious,
+        stays_connected: random.below(2) == 0,
+        ..terms
     }
 }
 
 /// Makes terms with links that lose and duplicate packets, and do not keep the order.
 fn lossy(seed: u64) -> Terms {
     let mut random = mgn_fuzzing::Random::new(seed ^ 1 << 60);
+    let terms = terms(seed);
     Terms {
         loss: [0, 10, 100, 300][random.below(4)],
         twice: [0, 10, 200][random.below(3)],
@@ -74,7 +84,9 @@ fn lossy(seed: u64) -> Terms {
         deaf: [0, 0, 1, 3, 4][random.below(5)],
         // Some packets are lost a dozen times in a row.
         bound: 2_000_000,
-        ..terms(seed)
+        // As above: the message that a member is excluded is sent only once.
+        stays_connected: terms.stays_connected && !terms.is_suspicious,
+        ..terms
     }
 }
 
@@ -111,11 +123,13 @@ impl Drop for NamedIfItFails {
 
 #[test]
 fn a_star() {
-    run(
-        &|me, start| member(me, start, Star::default()),
-        terms,
-        1 << 32,
-    );
+    let make = |me, start: Start<'_>| member(me, start, Star::default());
+    // Here, processes waited for the proposal, or for a later view, of a member that had been
+    // excluded and kept its links.
+    for seed in [4_294_974_684, 4_294_981_037] {
+        World::new(terms(seed), &make).run();
+    }
+    run(&make, terms, 1 << 32);
 }
 
 #[test]
@@ -135,6 +149,8 @@ fn dissemination() {
     // Here, a member that was leaving did not know that another process had joined, and took this
     // process out of the group.
     World::new(terms(17_180_059_998), &make).run();
+    // Here, a process waited for a member that had left because it was excluded.
+    World::new(terms(17_179_905_944), &make).run();
     run(&make, terms, 4 << 32);
 }
 

@@ -132,6 +132,7 @@ impl Running {
                 return Running::start(state);
             }
             if state.ended.is_some() {
+                state.part();
                 return Err(OpenError::Gone { rank: members[0].0 });
             }
             let left = options.patience.saturating_sub(since.elapsed());

@@ -23,8 +23,10 @@
 //! Processes join and leave in two steps. The first view names them as joining or leaving. This
 //! view has no barriers, and another change follows at once. When all participants have reported
 //! from this view, the second view admits the joining processes and releases the leaving processes.
-//! So a process that has left knows no outcome that the others do not know, and each member is
-//! known to all processes that may become the coordinator.
+//! So a process that has left knows no outcome that the others do not know. Each participant that is
+//! alive knows all members that later views can have. Only a leaving process that has not received
+//! the second view does not know who has joined since. It decides nothing for others: members ignore
+//! its messages, and it admits no process if it has no member to admit it to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +48,8 @@ pub(super) struct Change {
     joining: BTreeSet<Id>,
     /// Members that have asked to leave.
     leaving: BTreeSet<Id>,
-    /// The outcomes of epochs that this member has not passed, as reported by participants that
-    /// have left.
+    /// The outcomes of epochs that this member has not passed, as reported by participants that no
+    /// longer take part.
     heard: BTreeMap<u64, Outcome>,
     /// Set if a participant cannot get the present view.
     is_stuck: bool,
@@ -269,8 +271,23 @@ impl<P: Pattern> Member<P> {
         Refused::Stranger { member: from }
     }
 
-    pub(super) fn take_joining(&mut self) -> BTreeSet<Id> {
-        std::mem::take(&mut self.change.joining)
+    /// The processes that may wait for a message of this process, which has ended: those that want
+    /// to join, those that have promised its proposal, and, if it has no view without itself, all
+    /// others in its view.
+    pub(super) fn left_waiting(&mut self) -> BTreeSet<Id> {
+        let mut all = std::mem::take(&mut self.change.joining);
+        all.extend(
+            self.change
+                .proposal
+                .take()
+                .into_iter()
+                .flat_map(|own| own.asked),
+        );
+        if self.roster.contains(self.me) {
+            all.extend(self.roster.participants());
+        }
+        all.retain(|id| *id != self.me && !self.lost.contains(id));
+        all
     }
 
     /// All processes that may wait for this process.
@@ -294,6 +311,13 @@ impl<P: Pattern> Member<P> {
         }
     }
 
+    /// Whether a sender may not know that this process has become a member: it is not in the view.
+    /// It was in the group before, and has missed the views since, or it was in another part of a
+    /// group that wrong suspicions have divided.
+    fn is_unaware(&self, sender: Id) -> bool {
+        self.roster.members.contains(self.me) && !self.roster.contains(sender)
+    }
+
     pub(super) fn on_collect(
         &mut self,
         from: Id,
@@ -305,6 +329,10 @@ impl<P: Pattern> Member<P> {
         }
         if !self.roster.contains(from) && view <= self.view_id {
             return Err(self.refuse_stranger(from, view));
+        }
+        if self.is_unaware(from) {
+            self.say_gone(from);
+            return Err(Refused::Stranger { member: from });
         }
         if proposal > self.change.promised {
             self.change.promised = proposal;
@@ -445,8 +473,12 @@ impl<P: Pattern> Member<P> {
         };
         let (leavers, members): (Vec<Id>, Vec<Id>) = members.into_iter().partition(wants_to_leave);
         leaving.extend(leavers);
-        let asked = self.change.joining.iter();
-        joining.extend(asked.filter(|id| !roster.contains(**id)));
+        // If nobody stays until the next view, nobody could admit a process in it. Such a process
+        // learns from this one's end that it has to ask others.
+        if !members.is_empty() || !leaving.is_empty() {
+            let asked = self.change.joining.iter();
+            joining.extend(asked.filter(|id| !roster.contains(**id)));
+        }
         let install = Install {
             view: self.change.promised,
             roster: Roster::new(members, joining, leaving).expect("each is named once"),
@@ -507,10 +539,9 @@ impl<P: Pattern> Member<P> {
         if install.view <= self.view_id || install.view.by != from {
             return Err(Refused::Unexpected { member: from });
         }
-        // The sender was in the group before this member joined, and does not know that this member
-        // has joined since. Otherwise, it would have asked this member for a report.
-        let is_unaware = self.roster.members.contains(self.me) && !self.roster.contains(from);
-        if is_unaware && install.view != self.change.promised {
+        // A sender that knows this member has asked it for a report, and this member has promised
+        // the sender's proposal.
+        if self.is_unaware(from) && install.view != self.change.promised {
             return Err(Refused::Stranger { member: from });
         }
         if install.view < self.change.promised {
@@ -552,7 +583,7 @@ impl<P: Pattern> Member<P> {
         let has_left = |id: &&Id| !roster.contains(**id) && !lost.contains(id) && **id != me;
         let were = before.members.members().iter().chain(&before.leaving);
         self.left.extend(were.filter(has_left));
-        // A later view can leave out a process that an earlier view admitted.
+        // A later view can leave out a process that an earlier view named as joining.
         self.change.joining.extend(&before.joining);
         self.view_id = id;
         self.next = install.next;

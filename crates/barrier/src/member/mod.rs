@@ -43,7 +43,8 @@ pub struct Member<P> {
     tail: Vec<(u64, Outcome)>,
     early: Vec<EarlySignal>,
     lost: BTreeSet<Id>,
-    /// Participants of earlier views that are no longer in any view, and were not lost before.
+    /// Members and leaving processes of earlier views that are not in the present view, and were
+    /// not lost before.
     left: BTreeSet<Id>,
     change: Change,
     /// Whether this process is a member, or has been one.
@@ -303,8 +304,8 @@ impl<P: Pattern> Member<P> {
             self.ended = Some(why);
             self.value = None;
             self.events.push_back(Event::Ended(why));
-            for joining in self.take_joining() {
-                self.say_gone(joining);
+            for other in self.left_waiting() {
+                self.say_gone(other);
             }
         }
     }
@@ -315,7 +316,7 @@ impl<P: Pattern> Member<P> {
         Body::Gone { view, tail }
     }
 
-    fn say_gone(&mut self, to: Id) {
+    pub(super) fn say_gone(&mut self, to: Id) {
         let gone = self.gone();
         self.send(to, gone);
     }
@@ -340,8 +341,9 @@ impl<P: Pattern> Member<P> {
         if from == self.me {
             return Err(Refused::Stranger { member: from });
         }
-        // A process that has left can have excluded this member with its last decision. It may have
-        // closed its links since.
+        // A process that has left can have excluded this member with its last decision, and may
+        // have closed its links since. This member accepts that only if its own view is without the
+        // process. Otherwise, two members that suspect each other would exclude each other.
         let was_lost = self.lost.contains(&from) && !self.left.contains(&from);
         let is_verdict = body == Body::Excluded && !was_lost;
         if self.is_gone(from) && !is_verdict {

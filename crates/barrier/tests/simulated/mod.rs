@@ -40,6 +40,10 @@ pub struct Terms {
     pub is_suspicious: bool,
     /// Whether a loss can be reported before the packets that the lost member has sent arrive.
     pub tells_early: bool,
+    /// Whether packets that a member has sent shortly before its death may never arrive.
+    pub cuts: bool,
+    /// Whether members that have ended keep their connections.
+    pub stays_connected: bool,
     /// The numbers of packets in 1000 that are lost, and that arrive twice. If either number is not
     /// 0, links do not keep the order.
     pub loss: u32,
@@ -107,6 +111,8 @@ pub struct World<'m> {
     queue: BinaryHeap<Reverse<(u64, u64, What)>>,
     pub nodes: BTreeMap<Id, Node>,
     last_due: BTreeMap<(Id, Id), u64>,
+    /// The connections whose packets no longer arrive, by sender and receiver.
+    cut: BTreeSet<(Id, Id)>,
     /// For each epoch, the members that have arrived, the time of the last arrival, and the bits of
     /// these members.
     arrivals: BTreeMap<u64, (BTreeSet<Id>, u64, u64)>,
@@ -137,6 +143,7 @@ impl<'m> World<'m> {
             queue: BinaryHeap::new(),
             nodes: BTreeMap::new(),
             last_due: BTreeMap::new(),
+            cut: BTreeSet::new(),
             arrivals: BTreeMap::new(),
             disturbed: 0,
             leaves: terms.leaves,
@@ -255,6 +262,7 @@ impl<'m> World<'m> {
     fn step(&mut self, what: What) {
         let clock = self.clock();
         let id = match what {
+            What::Packet(from, to, _) if self.cut.contains(&(from, to)) => return,
             What::Packet(from, to, bytes) => {
                 let Some(node) = self.nodes.get_mut(&to).filter(|n| n.is_alive) else {
                     return;
@@ -465,6 +473,14 @@ impl<'m> World<'m> {
 
     fn kill(&mut self, id: Id) {
         self.nodes.get_mut(&id).unwrap().is_alive = false;
+        if self.terms.cuts {
+            let others: Vec<Id> = self.nodes.keys().copied().collect();
+            for other in others {
+                if self.below(2) == 0 {
+                    self.cut.insert((id, other));
+                }
+            }
+        }
         self.disconnect(id);
     }
 
@@ -535,7 +551,7 @@ impl<'m> World<'m> {
                 let node = self.nodes.get_mut(&id).unwrap();
                 node.ended = Some(why);
                 node.pending = None;
-                node.is_closing = true;
+                node.is_closing = !terms.stays_connected;
             }
         }
     }
