@@ -140,6 +140,8 @@ fn trees() {
     // Here, a member ignored that a leaving member had excluded it, because the leaving member had
     // closed its links before this message came.
     World::new(terms(12_885_225_030), &make).run();
+    // Here, a member that had been excluded waited for a proposer that did not know it.
+    World::new(terms(12_885_195_005), &make).run();
     run(&make, terms, 3 << 32);
 }
 

@@ -36,6 +36,8 @@ pub enum Part {
     End(net::pair::End),
     /// One of many processes
     Member(net::member::Member),
+    /// One of many processes that exchange messages without a library
+    PlainMember(net::plain_member::PlainMember),
     /// One of many processes that composite their pictures
     Compositor(composite::Compositor),
     /// A renderer that reads its pictures back
@@ -51,6 +53,7 @@ impl Part {
         match self {
             Part::End(end) => net::end::run(end),
             Part::Member(member) => member.run(),
+            Part::PlainMember(member) => member.run(),
             Part::Compositor(compositor) => compositor.run(),
             Part::Readback(readback) => readback.run(),
             Part::Barrier(member) => member.run(),

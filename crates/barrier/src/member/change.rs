@@ -367,6 +367,7 @@ impl<P: Pattern> Member<P> {
             return Err(Refused::Unexpected { member: from });
         }
         self.adopt(&report.lost);
+        let later = report.promised;
         let joining = report.roster.iter().flat_map(|roster| &roster.joining);
         let joining: Vec<Id> = joining.chain(&report.joining).copied().collect();
         for member in joining {
@@ -383,6 +384,12 @@ impl<P: Pattern> Member<P> {
             proposal.reports.insert(from, report);
         }
         self.consider();
+        let is_beaten = later == self.change.promised && later.by != self.me;
+        if is_beaten && self.ended.is_none() && !self.lost.contains(&later.by) {
+            // The proposer of the later view may not know this participant, and then answers that it
+            // is excluded.
+            self.wish(later.by);
+        }
         Ok(())
     }
 

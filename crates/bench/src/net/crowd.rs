@@ -1,14 +1,17 @@
 //! Many processes with links to each other, which execute commands.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{ensure, Context, Result};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
+use super::plain_member::memory_len;
 use crate::child::PART;
 
-/// A process that runs a [member](super::member::Member).
+/// A process that runs a [member](super::member::Member), or a
+/// [plain one](super::plain_member::PlainMember).
 pub struct MemberProcess {
     child: Child,
     commands: ChildStdin,
@@ -31,6 +34,23 @@ pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     Ok(all)
 }
 
+/// Starts `count` processes that exchange messages through memory, without links.
+pub fn plain_mesh(count: usize) -> Result<Vec<MemberProcess>> {
+    let memory = mgn_sys::memory::create("mgn-bench", memory_len(count))?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
+    let process = |index: usize| {
+        let words = [
+            "plain-member",
+            &path,
+            &index.to_string(),
+            &count.to_string(),
+        ];
+        MemberProcess::start(&words)
+    };
+    // Each process has opened the memory when it has started.
+    (0..count).map(process).collect()
+}
+
 /// Starts one receiver and `senders` other processes. Each sender has `each` links to the receiver.
 /// The receiver comes first.
 pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<MemberProcess>> {
@@ -49,7 +69,7 @@ pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<MemberPr
 
 fn start(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     (0..count)
-        .map(|index| MemberProcess::start(transport, index))
+        .map(|index| MemberProcess::start(&["member", transport, &index.to_string()]))
         .collect()
 }
 
@@ -64,9 +84,11 @@ pub fn raise_limits() -> Result<()> {
 }
 
 impl MemberProcess {
-    fn start(transport: &str, index: usize) -> Result<MemberProcess> {
+    /// Starts this program as a part of a measurement, with these words.
+    fn start(words: &[&str]) -> Result<MemberProcess> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args([PART, "member", transport, &index.to_string()])
+            .arg(PART)
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

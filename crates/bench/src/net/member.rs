@@ -125,7 +125,7 @@ impl Links {
 }
 
 /// The links with these numbers, such as `0,2`, or `-` for none.
-fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
+pub fn chosen<L: Copy>(links: &[L], numbers: &str) -> Result<Vec<L>> {
     let numbers = numbers.split(',').filter(|number| *number != "-");
     let link = |number: &str| {
         let link = links.get(number.parse::<usize>()?);

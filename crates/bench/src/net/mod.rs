@@ -13,6 +13,9 @@ pub mod message_layer;
 pub mod netpipe;
 pub mod pair;
 pub mod peers;
+pub mod plain_member;
+#[allow(unsafe_code)]
+mod ring;
 #[allow(unsafe_code)]
 mod shared_buffer;
 mod sockets;

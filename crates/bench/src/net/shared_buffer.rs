@@ -3,13 +3,14 @@
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{bail, Context, Result};
 use mgn_sys::{memory, Mapping, Protection};
 
 use crate::net::measure::Test;
 use crate::net::pair::{print_address, read_all, End, Pair};
+use crate::net::ring::{has_reached, Left, Ring};
 
 /// The offset of the messages. The two indexes and the two words of `agree` are before it.
 const MESSAGES: usize = 4096;
@@ -56,15 +57,10 @@ impl Shared {
         })
     }
 
-    fn has_reached(&self, at: usize, count: u64) -> bool {
-        let index: &AtomicU64 = self.map.long(at);
-        index.load(Ordering::Acquire) >= count
-    }
-
     /// Waits until the index at `at` has reached `count`.
     fn wait(&self, at: usize, count: u64) {
         let mut polls = Polls::default();
-        while !self.has_reached(at, count) {
+        while !has_reached(&self.map, at, count) {
             polls.failed();
         }
     }
@@ -171,32 +167,18 @@ impl Pair for BufferPair {
     }
 }
 
-/// The maximum length of a piece, and the bytes of all pieces of one direction. Both fit into the
-/// caches, so a message is in memory only at its two ends.
-const PIECE_MAX: usize = 32 << 10;
+/// The bytes of all pieces of one direction. They fit into the caches.
 const RING: usize = 256 << 10;
 
-/// The maximum number of pieces in one direction.
-const PIECES_MAX: usize = 64;
-
-/// The area of one direction begins with the number of pieces that were taken out. Then it has a
-/// line for each place in the ring, with the number of the piece in that place.
-const LINE: usize = 64;
-const HEADER: usize = (1 + PIECES_MAX) * LINE;
-const DIRECTION: usize = HEADER + RING;
-
-/// One process copies messages into a ring of pieces, and the other process copies them out of it.
-/// Both use the `memcpy` of the C library. This is the limit for messages that are copied twice.
+/// Two processes with a [ring](Ring) in each direction.
 pub struct CopyPair {
     test: Test,
     shared: Shared,
     window: usize,
     out: Vec<u8>,
     into: Vec<u8>,
-    piece: usize,
-    /// The numbers of pieces that were put into a ring and taken out of one so far.
-    put: u64,
-    taken: u64,
+    to: Ring,
+    from: Ring,
 }
 
 impl CopyPair {
@@ -207,101 +189,39 @@ impl CopyPair {
         ) {
             bail!("{} is not measured with plain copies", end.test.name());
         }
+        let ring = |is_second: bool| {
+            let offset = MESSAGES + Ring::room(RING) * usize::from(is_second);
+            Ring::new(offset, RING)
+        };
         Ok(CopyPair {
             test: end.test,
-            shared: Shared::new(end, address, MESSAGES + 2 * DIRECTION)?,
+            shared: Shared::new(end, address, MESSAGES + 2 * Ring::room(RING))?,
             window: 0,
             out: Vec::new(),
             into: Vec::new(),
-            piece: 1,
-            put: 0,
-            taken: 0,
+            to: ring(end.rank == 0),
+            from: ring(end.rank != 0),
         })
-    }
-
-    /// The offset of one direction: the one from this process if `is_ours`, otherwise the one to
-    /// it.
-    fn direction(&self, is_ours: bool) -> usize {
-        MESSAGES + DIRECTION * usize::from((self.shared.rank == 0) != is_ours)
-    }
-
-    /// The maximum number of pieces in the ring.
-    fn pieces(&self) -> u64 {
-        (RING / self.piece).min(PIECES_MAX) as u64
-    }
-
-    /// The offset of a piece's line, and the offset of its bytes.
-    fn lies(&self, direction: usize, number: u64) -> (usize, usize) {
-        let index = (number % self.pieces()) as usize;
-        (
-            direction + LINE * (1 + index),
-            direction + HEADER + index * self.piece,
-        )
-    }
-
-    /// Puts the next piece of the message, which begins at `at`, into the ring. Returns its length,
-    /// or `None` if there is no room.
-    fn put(&mut self, at: usize) -> Option<usize> {
-        let direction = self.direction(true);
-        let taken = (self.put + 1).saturating_sub(self.pieces());
-        if !self.shared.has_reached(direction, taken) {
-            return None;
-        }
-        let (line, bytes) = self.lies(direction, self.put);
-        let len = self.piece.min(self.out.len() - at);
-        let piece = self.shared.map.range(bytes, len);
-        // SAFETY: the range has `len` bytes. The other process has already copied the piece that
-        // was there before, and reads the new piece only after its number is stored.
-        unsafe { piece.copy_from_nonoverlapping(self.out[at..].as_ptr(), len) };
-        self.put += 1;
-        let number: &AtomicU64 = self.shared.map.long(line);
-        number.store(self.put, Ordering::Release);
-        Some(len)
-    }
-
-    /// Takes the next piece out of the ring and copies it to `at`. Returns its length, or `None` if
-    /// no piece has come.
-    fn take(&mut self, at: usize) -> Option<usize> {
-        let direction = self.direction(false);
-        let (line, bytes) = self.lies(direction, self.taken);
-        if !self.shared.has_reached(line, self.taken + 1) {
-            return None;
-        }
-        let len = self.piece.min(self.into.len() - at);
-        let piece = self.shared.map.range(bytes, len);
-        // SAFETY: the range has `len` bytes. The other process writes them again only after the
-        // number is stored.
-        unsafe { piece.copy_to_nonoverlapping(self.into[at..].as_mut_ptr(), len) };
-        self.taken += 1;
-        let number: &AtomicU64 = self.shared.map.long(direction);
-        number.store(self.taken, Ordering::Release);
-        Some(len)
     }
 
     /// Sends and receives these numbers of messages at the same time.
     fn run(&mut self, sends: usize, receives: usize) {
         let size = self.out.len();
-        let (mut sent, mut received) = ((sends, 0), (receives, 0));
+        let map = &self.shared.map;
+        let (mut sends, mut receives) = (Left::new(sends), Left::new(receives));
         let mut polls = Polls::default();
-        while sent.0 + received.0 > 0 {
-            let mut has_moved = false;
-            for (left, is_send) in [(&mut sent, true), (&mut received, false)] {
-                if left.0 == 0 {
-                    continue;
-                }
-                let moved = if is_send {
-                    self.put(left.1)
-                } else {
-                    self.take(left.1)
-                };
-                let Some(len) = moved else { continue };
-                has_moved = true;
-                left.1 += len;
-                if left.1 == size {
-                    *left = (left.0 - 1, 0);
-                }
-            }
-            if !has_moved {
+        while sends.messages + receives.messages > 0 {
+            let put = match sends.messages {
+                0 => None,
+                _ => self.to.put(map, &self.out, sends.at),
+            };
+            let taken = match receives.messages {
+                0 => None,
+                _ => self.from.take(map, &mut self.into, receives.at),
+            };
+            put.inspect(|len| sends.moved(*len, size));
+            taken.inspect(|len| receives.moved(*len, size));
+            if put.or(taken).is_none() {
                 polls.failed();
             }
         }
@@ -316,7 +236,8 @@ impl Pair for CopyPair {
     fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
         // The rings are empty, because each test ends with an acknowledgement.
         (self.out, self.into) = (vec![1; size], vec![1; size]);
-        self.piece = size.next_multiple_of(LINE).clamp(LINE, PIECE_MAX);
+        self.to.prepare(size);
+        self.from.prepare(size);
         self.window = window;
         Ok(())
     }

@@ -11,7 +11,7 @@ use anyhow::{bail, Context, Result};
 use crate::argv::Argv;
 use crate::child;
 use crate::machine::{by_distance_if_unpinned, processors};
-use crate::net::crowd::{command_all, mesh, raise_limits, MemberProcess};
+use crate::net::crowd::{command_all, mesh, plain_mesh, raise_limits, MemberProcess};
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, DEFAULT_SETTINGS, OPEN_MPI_MEMORY, OPEN_MPI_TCP,
     PATTERNS,
@@ -47,9 +47,9 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     raise_limits()?;
     let counts = options.full_or_quick(&PROCESSES[..], &PROCESSES[..2]);
     let seconds = options.full_or_quick(0.02, 0.005);
-    let ours = |transport| {
+    let ours = |by| {
         Box::new(OurPatterns {
-            transport,
+            by,
             counts: counts.to_vec(),
             seconds,
             round: 0,
@@ -67,12 +67,13 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         }) as Box<dyn Method>
     };
     let mut methods = vec![
-        ours("shm"),
+        ours(By::Transport("shm")),
+        ours(By::PlainMemory),
         mpi("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
     ];
     if !options.is_quick {
         methods.push(mpi("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS));
-        methods.push(ours("tcp"));
+        methods.push(ours(By::Transport("tcp")));
         methods.push(mpi("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP));
     }
     let plots = ALL.iter().flat_map(|pattern| {
@@ -180,8 +181,17 @@ impl Pattern {
     }
 }
 
+/// How processes exchange messages.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Transport(&'static str),
+    /// Through rings of pieces in shared memory, without any library.
+    PlainMemory,
+}
+
+/// Patterns among processes of this program.
 struct OurPatterns {
-    transport: &'static str,
+    by: By,
     counts: Vec<usize>,
     seconds: f64,
     round: u64,
@@ -189,11 +199,17 @@ struct OurPatterns {
 
 impl Method for OurPatterns {
     fn name(&self) -> String {
-        self.transport.to_string()
+        match self.by {
+            By::Transport(transport) => transport.to_string(),
+            By::PlainMemory => "plain memory".to_string(),
+        }
     }
 
     fn kind(&self) -> Kind {
-        Kind::Ours
+        match self.by {
+            By::Transport(_) => Kind::Ours,
+            By::PlainMemory => Kind::Limit,
+        }
     }
 
     fn command(&self) -> String {
@@ -204,7 +220,10 @@ impl Method for OurPatterns {
         self.round += 1;
         let mut figures = Vec::new();
         for count in &self.counts {
-            let mut all = mesh(self.transport, *count)?;
+            let mut all = match self.by {
+                By::Transport(transport) => mesh(transport, *count)?,
+                By::PlainMemory => plain_mesh(*count)?,
+            };
             for pattern in ALL {
                 let edges = pattern.edges(*count, self.round);
                 for size in SIZES {
