@@ -483,14 +483,14 @@ impl Barrier for Udp {
             true => self.on_part(now, from, body),
             false => self.member.on_body(from, body),
         };
-        if is_verdict && self.member.has_ended() {
-            // The sender no longer accepts packets from this member.
-            self.forget(from);
-        }
         if let (Ok(()), Some((epoch, is_alone))) = (&taken, arrived) {
             self.arrived(now, from, epoch, is_alone);
         }
         self.after(now);
+        if is_verdict && self.member.has_ended() {
+            // The sender no longer accepts packets from this member.
+            self.forget(from);
+        }
         if is_release && self.arrival != before {
             self.is_alone = !is_for_all(packet);
             self.released(now.saturating_sub(since), is_repeated);
