@@ -2,9 +2,9 @@
 //! rectangle that differ from the background.
 //!
 //! Each row of the rectangle is cut into blocks of [`BLOCK`] pixels. A bitmap has one bit for each
-//! block, row by row; it is set if a pixel of the block differs from the background. Only the pixels
-//! of these *active* blocks are sent. The encoding is lossless: the receiver writes the background to
-//! all other blocks.
+//! block, row by row; it is set if a pixel of the block differs from the background. Only the
+//! pixels of these *active* blocks are sent. The encoding is lossless: the receiver writes the
+//! background to all other blocks.
 
 use std::ops::Range;
 

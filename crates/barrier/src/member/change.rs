@@ -23,10 +23,10 @@
 //! Processes join and leave in two steps. The first view names them as joining or leaving. This
 //! view has no barriers, and another change follows at once. When all participants have reported
 //! from this view, the second view admits the joining processes and releases the leaving processes.
-//! So a process that has left knows no outcome that the others do not know. Each participant that is
-//! alive knows all members that later views can have. Only a leaving process that has not received
-//! the second view does not know who has joined since. It decides nothing for others: members ignore
-//! its messages, and it admits no process if it has no member to admit it to.
+//! So a process that has left knows no outcome that the others do not know. Each living participant
+//! knows all members that the next view can have. Only a leaving process that has not received the
+//! second view may not know members that have joined since. Members ignore its proposals, and it
+//! admits no process to a view without members.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -276,13 +276,9 @@ impl<P: Pattern> Member<P> {
     /// others in its view.
     pub(super) fn left_waiting(&mut self) -> BTreeSet<Id> {
         let mut all = std::mem::take(&mut self.change.joining);
-        all.extend(
-            self.change
-                .proposal
-                .take()
-                .into_iter()
-                .flat_map(|own| own.asked),
-        );
+        if let Some(proposal) = self.change.proposal.take() {
+            all.extend(proposal.asked);
+        }
         if self.roster.contains(self.me) {
             all.extend(self.roster.participants());
         }
@@ -386,8 +382,8 @@ impl<P: Pattern> Member<P> {
         self.consider();
         let is_beaten = later == self.change.promised && later.by != self.me;
         if is_beaten && self.ended.is_none() && !self.lost.contains(&later.by) {
-            // The proposer of the later view may not know this participant, and then answers that it
-            // is excluded.
+            // The proposer of the later view may not know this participant, and then answers that
+            // it is excluded.
             self.wish(later.by);
         }
         Ok(())

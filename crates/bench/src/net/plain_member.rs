@@ -23,8 +23,8 @@ pub struct PlainMember {
     count: usize,
 }
 
-/// The bytes of all pieces of a ring. A few pieces are enough, and the rings of many processes share
-/// the caches.
+/// The bytes of all pieces of a ring. A few pieces are enough, and the rings of many processes
+/// share the caches.
 const RING: usize = 64 << 10;
 
 /// The number of failed polls after which a process yields if each has a processor of its own.
@@ -93,9 +93,9 @@ impl Rings {
         })
     }
 
-    /// Sends a message to each process of `to` and receives one from each process of `from`, `count`
-    /// times. Returns the seconds for this. One such step with new memory comes first and is not
-    /// measured.
+    /// Sends a message to each process of `to` and receives one from each process of `from`,
+    /// `count` times. Returns the seconds for this. One such step with new memory comes first and
+    /// is not measured.
     fn steps(&mut self, to: &[usize], from: &[usize], count: u64, size: usize) -> f64 {
         // The rings are empty, because all processes have answered the last command.
         self.prepare(size);

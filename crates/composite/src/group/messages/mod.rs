@@ -28,7 +28,8 @@ const HEADER: usize = 8 * (1 + Agreed::WORDS) + COVERED;
 /// follows, and padding.
 const COVERED: usize = 4 * 4 + 16 + 4 + 4;
 
-/// A bitmap is sent if the message then needs at most this share of the bytes of all covered pixels.
+/// A bitmap is sent if the message then needs at most this share of the bytes of all covered
+/// pixels.
 const WORTH: (usize, usize) = (7, 8);
 
 /// Marks a header, in its first word. Memory for a header is zeroed first, so that a header that
