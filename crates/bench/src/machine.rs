@@ -57,7 +57,7 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What is measured near and far apart if the processes are not pinned. If this process may use
+/// What is sorted into near and far if the processes are not pinned. If this process may use
 /// exactly two processors, the distance between them applies to all processes of a measurement.
 pub fn by_distance_if_unpinned() -> ByDistance {
     match processors() {

@@ -48,7 +48,7 @@ impl BenchOptions {
     }
 }
 
-/// What is measured near and far apart, if the results depend on the distance between the two
+/// What is sorted into near and far, if the results depend on the distance between the two
 /// processors in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByDistance {

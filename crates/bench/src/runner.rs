@@ -87,7 +87,8 @@ fn measure_in(
     let mut unknown = 0;
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
-        let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
+        let enough = round >= *experiment.rounds.start()
+            && is_narrow(&experiment.plots, unknown > 0, &found);
         if enough || round > 0 && environment.elapsed() >= experiment.budget {
             break;
         }
@@ -121,7 +122,7 @@ fn measure_in(
             }
         }
         let of_round = at_round.filter(|_| at_round == here(ByDistance::Round));
-        unknown += u32::from(of_round.is_none());
+        unknown += u32::from(of_round.is_none() && !figures_of_round.is_empty());
         for (at, of_run, figure) in figures_of_round {
             let distance = match experiment.by_distance {
                 ByDistance::Round => of_round.unwrap_or(Distance::Any),
@@ -193,9 +194,14 @@ fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
 
 fn is_narrow(
     plots: &[Plot],
+    has_unknown: bool,
     found: &BTreeMap<(usize, String, String, u64, Distance), Values>,
 ) -> bool {
-    found.iter().all(|((_, _, id, ..), values)| {
+    found.iter().all(|((_, _, id, _, distance), values)| {
+        // A few rounds of unknown distance need not become more.
+        if *distance == Distance::Any && has_unknown && values.len() < MIN_ROUNDS {
+            return true;
+        }
         let is_median = plots
             .iter()
             .any(|plot| plot.id == *id && plot.fold == Fold::Median);

@@ -1,8 +1,8 @@
-//! Active-pixel encoding (Ahrens and Painter 1998): a message carries only those pixels of a
-//! rectangle that differ from the background.
+//! Active-pixel encoding (after Ahrens and Painter 1998): a message leaves out blocks of a rectangle
+//! in which all pixels are background.
 //!
-//! Each row of the rectangle is cut into blocks of [`BLOCK`] pixels. A bitmap has one bit for each
-//! block, row by row; it is set if a pixel of the block differs from the background. Only the
+//! Each row of the rectangle, or the part of it in the message, is cut into blocks of [`BLOCK`]
+//! pixels. A bitmap has one bit for each block, row by row; it is set if a pixel of the block differs from the background. Only the
 //! pixels of these *active* blocks are sent. The encoding is lossless: the receiver writes the
 //! background to all other blocks.
 
@@ -14,7 +14,7 @@ use crate::{Layer, LayerMut};
 /// Pixels of a block. The last block of a row may have fewer.
 const BLOCK: usize = 16;
 
-/// Neighbouring pixels of the rectangle whose blocks are all active, or all not.
+/// Neighbouring pixels of the rectangle whose blocks are all active or all inactive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub pixels: usize,

@@ -23,7 +23,7 @@ pub struct Member {
 const DATA: u64 = 1;
 
 /// How long a member waits for the others before it gives up.
-const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The number of posted receives while messages flow.
 const POSTED: usize = 8;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, ensure, Context, Result};
 use mgn_sys::{Mapping, Protection};
 
 use crate::child::own_cpu;
 use crate::machine::processors;
-use crate::net::member::chosen;
+use crate::net::member::{chosen, STEP_TIMEOUT};
 use crate::net::ring::{has_reached, Left, Ring, LINE};
 
 #[derive(Debug, clap::Args)]
@@ -27,8 +27,9 @@ pub struct PlainMember {
 /// share the caches.
 const RING: usize = 64 << 10;
 
-/// The number of failed polls after which a process yields if each has a processor of its own.
-const POLLS_PER_YIELD: u32 = 100_000;
+/// The number of failed polls after which a process yields if each has a processor of its own, and
+/// after which it looks at the time.
+const POLLS_PER_YIELD: u64 = 100_000;
 
 /// The length of the memory for this number of processes: a ring for each pair and direction, and a
 /// line that counts the processes that have [met](Rings::meet).
@@ -47,7 +48,7 @@ struct Rings {
     /// The number of processes, and how often they have met.
     count: u64,
     meetings: u64,
-    polls_per_yield: u32,
+    polls_per_yield: u64,
 }
 
 impl PlainMember {
@@ -64,7 +65,7 @@ impl PlainMember {
             };
             let all: Vec<usize> = (0..self.count - 1).collect();
             let (to, from) = (chosen(&all, to)?, chosen(&all, from)?);
-            let seconds = rings.steps(&to, &from, count.parse()?, size.parse()?);
+            let seconds = rings.steps(&to, &from, count.parse()?, size.parse()?)?;
             writeln!(out, "{:.4} {seconds}", own_cpu())?;
             out.flush()?;
         }
@@ -96,20 +97,20 @@ impl Rings {
     /// Sends a message to each process of `to` and receives one from each process of `from`,
     /// `count` times. Returns the seconds for this. One such step with new memory comes first and
     /// is not measured.
-    fn steps(&mut self, to: &[usize], from: &[usize], count: u64, size: usize) -> f64 {
+    fn steps(&mut self, to: &[usize], from: &[usize], count: u64, size: usize) -> Result<f64> {
         // The rings are empty, because all processes have answered the last command.
         self.prepare(size);
         let (out, mut into) = (
             vec![vec![1; size]; to.len()],
             vec![vec![1; size]; from.len()],
         );
-        self.step(to, from, &out, &mut into);
-        self.meet();
+        self.step(to, from, &out, &mut into)?;
+        self.meet()?;
         let start = Instant::now();
         for _ in 0..count {
-            self.step(to, from, &out, &mut into);
+            self.step(to, from, &out, &mut into)?;
         }
-        start.elapsed().as_secs_f64()
+        Ok(start.elapsed().as_secs_f64())
     }
 
     fn prepare(&mut self, size: usize) {
@@ -117,13 +118,19 @@ impl Rings {
         rings.for_each(|ring| ring.prepare(size));
     }
 
-    fn step(&mut self, to: &[usize], from: &[usize], out: &[Vec<u8>], into: &mut [Vec<u8>]) {
+    fn step(
+        &mut self,
+        to: &[usize],
+        from: &[usize],
+        out: &[Vec<u8>],
+        into: &mut [Vec<u8>],
+    ) -> Result<()> {
         self.puts.clear();
         self.puts.resize(to.len(), Left::new(1));
         self.takes.clear();
         self.takes.resize(from.len(), Left::new(1));
         let mut open = to.len() + from.len();
-        let mut polls = 0u32;
+        let mut waiting = Waiting::default();
         while open > 0 {
             let mut has_moved = false;
             for ((peer, message), left) in from.iter().zip(&mut *into).zip(&mut self.takes) {
@@ -147,30 +154,45 @@ impl Rings {
                 }
             }
             if !has_moved {
-                polls = self.failed(polls);
+                waiting.failed(self.polls_per_yield)?;
             }
         }
+        Ok(())
     }
 
     /// Waits until all processes have called this as often as this one.
-    fn meet(&mut self) {
+    fn meet(&mut self) -> Result<()> {
         self.meetings += 1;
         let at = self.map.len() - LINE;
         self.map.long(at).fetch_add(1, Ordering::AcqRel);
-        let mut polls = 0;
+        let mut waiting = Waiting::default();
         while !has_reached(&self.map, at, self.meetings * self.count) {
-            polls = self.failed(polls);
+            waiting.failed(self.polls_per_yield)?;
         }
+        Ok(())
     }
+}
 
+/// The failed polls of a process that waits.
+#[derive(Default)]
+struct Waiting {
+    polls: u64,
+    since: Option<Instant>,
+}
+
+impl Waiting {
     /// Counts a failed poll, and yields from time to time.
-    fn failed(&self, polls: u32) -> u32 {
+    fn failed(&mut self, polls_per_yield: u64) -> Result<()> {
         std::hint::spin_loop();
-        if (polls + 1) % self.polls_per_yield == 0 {
+        self.polls += 1;
+        if self.polls % polls_per_yield == 0 {
             std::thread::yield_now();
-            return 0;
         }
-        polls + 1
+        if self.polls % POLLS_PER_YIELD == 0 {
+            let waited = self.since.get_or_insert_with(Instant::now).elapsed();
+            ensure!(waited < STEP_TIMEOUT, "the other processes do not continue");
+        }
+        Ok(())
     }
 }
 
@@ -202,16 +224,16 @@ mod tests {
                 let out: Vec<_> = others.iter().map(|other| message(index, *other)).collect();
                 for _ in 0..3 {
                     let mut into = vec![vec![0; size]; 2];
-                    rings.step(&[0, 1], &[0, 1], &out, &mut into);
+                    rings.step(&[0, 1], &[0, 1], &out, &mut into).unwrap();
                     for (other, came) in others.iter().zip(into) {
                         assert!(came == message(*other, index), "{size} bytes from {other}");
                     }
                 }
-                rings.meet();
+                rings.meet().unwrap();
             }
             // Around a ring, by the places of the next and the last process among the others.
             let (next, last) = [(0, 1), (1, 0), (0, 1)][index];
-            assert!(rings.steps(&[next], &[last], 2, 8) > 0.0);
+            assert!(rings.steps(&[next], &[last], 2, 8).unwrap() > 0.0);
         };
         thread::scope(|scope| {
             (0..COUNT).for_each(|index| drop(scope.spawn(move || member(index))));

@@ -117,7 +117,7 @@ impl Icet {
     }
 
     /// The cases by runs. A run measures all neighbours with the same number of renderers, because
-    /// starting nine processes takes longer than compositing.
+    /// starting the processes takes longer than compositing.
     fn runs(&self) -> impl Iterator<Item = &[Case]> {
         self.cases
             .chunk_by(|one, other| one.work.renderers == other.work.renderers)

@@ -1,5 +1,6 @@
 //! Compositing by messages: members send each other pieces of their pictures, as the plan says.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -206,6 +207,8 @@ impl Kept {
         spare.extend(run.merged.drain(..).map(|pixels| pixels.bytes));
         spare.extend(run.arriving.drain().map(|(_, (_, pixels))| pixels.bytes));
         spare.extend(run.leaving.drain(..).filter_map(worth_keeping));
+        // A frame can leave many small buffers, which are easily allocated again.
+        spare.sort_unstable_by_key(|buffer| Reverse(buffer.capacity()));
         spare.truncate(SPARE);
         drop(run);
         self.spare = spare;

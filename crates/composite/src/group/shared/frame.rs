@@ -138,7 +138,10 @@ pub(super) fn covered_by(
         background,
     };
     Ok(match covered.is_nearly_all(terms.pixels()) {
-        true => Covered::whole(terms.width, terms.height),
+        true => Covered {
+            rectangle: Rectangle::whole(terms.width, terms.height),
+            ..covered
+        },
         false => covered,
     })
 }
