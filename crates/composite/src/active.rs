@@ -1,10 +1,10 @@
-//! Active-pixel encoding (after Ahrens and Painter 1998): a message leaves out blocks of a rectangle
-//! in which all pixels are background.
+//! Active-pixel encoding (after Ahrens and Painter 1998): a message leaves out blocks of a
+//! rectangle in which all pixels are background.
 //!
 //! Each row of the rectangle, or the part of it in the message, is cut into blocks of [`BLOCK`]
-//! pixels. A bitmap has one bit for each block, row by row; it is set if a pixel of the block differs from the background. Only the
-//! pixels of these *active* blocks are sent. The encoding is lossless: the receiver writes the
-//! background to all other blocks.
+//! pixels. A bitmap has one bit for each block, row by row; it is set if a pixel of the block
+//! differs from the background. Only the pixels of these *active* blocks are sent. The encoding is
+//! lossless: the receiver writes the background to all other blocks.
 
 use std::ops::Range;
 
