@@ -109,7 +109,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         plots: plots.collect(),
         methods,
         by_distance: by_distance_if_unpinned(),
-        budget: Duration::from_secs(options.full_or_quick(80, 6)),
+        budget: Duration::from_secs(options.full_or_quick(160, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told if there are more processes than that, and then yields")],
         goals: Vec::new(),
