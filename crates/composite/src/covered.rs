@@ -132,6 +132,14 @@ impl Covered {
         self.rectangle.pixels() * WORTH.1 > pixels * WORTH.0
     }
 
+    /// The whole picture, with the same background.
+    pub fn widened(self, (width, height): (usize, usize)) -> Covered {
+        Covered {
+            rectangle: Rectangle::whole(width, height),
+            ..self
+        }
+    }
+
     /// Writes the background to all pixels outside of the rectangle.
     pub fn clear_outside(&self, terms: &Terms, mut picture: LayerMut<'_>) {
         let rectangles = [self.rectangle.clone()];
@@ -214,10 +222,7 @@ impl Covered {
             background,
         };
         match covered.is_nearly_all(width * height) {
-            true => Covered {
-                rectangle: whole.rectangle,
-                ..covered
-            },
+            true => covered.widened((width, height)),
             false => covered,
         }
     }

@@ -141,11 +141,7 @@ impl Messages {
                 if covered.is_nearly_all(terms.pixels()) {
                     let drawn = self.drawn.layer_mut(terms.format.color.channel());
                     covered.clear_outside(terms, drawn);
-                    let covered = Covered {
-                        rectangle: Rectangle::whole(size.0, size.1),
-                        ..covered
-                    };
-                    (self.drawn.borrowed(), covered)
+                    (self.drawn.borrowed(), covered.widened(size))
                 } else {
                     (self.drawn.borrowed(), covered)
                 }

@@ -138,10 +138,7 @@ pub(super) fn covered_by(
         background,
     };
     Ok(match covered.is_nearly_all(terms.pixels()) {
-        true => Covered {
-            rectangle: Rectangle::whole(terms.width, terms.height),
-            ..covered
-        },
+        true => covered.widened((terms.width, terms.height)),
         false => covered,
     })
 }
