@@ -1,5 +1,5 @@
-//! One of many processes that exchange messages through [rings](Ring) in shared memory, without any
-//! library: the limit for patterns of messages. It executes commands from its input, one per line.
+//! One of many processes that exchange messages through rings in shared memory, without any library:
+//! the limit for patterns of messages. It executes commands from its input, one per line.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, Write};
@@ -32,7 +32,7 @@ const RING: usize = 64 << 10;
 const POLLS_PER_YIELD: u64 = 100_000;
 
 /// The length of the memory for this number of processes: a ring for each pair and direction, and a
-/// line that counts the processes that have [met](Rings::meet).
+/// line that counts the processes that have met.
 pub fn memory_len(count: usize) -> usize {
     count * count * Ring::room(RING) + LINE
 }
