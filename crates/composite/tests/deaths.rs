@@ -4,7 +4,11 @@
 mod frames;
 mod group_kinds;
 mod jobs;
+mod pages;
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -12,11 +16,13 @@ use std::time::{Duration, Instant};
 
 use mgn_composite::{CompositeError, Group, Rectangle, Schedule, Terms};
 use mgn_fabric::endpoint::SendOptions;
-use mgn_fabric::job::Member;
+use mgn_fabric::job::{Job, Member};
+use rustix::process::{kill_process, Pid, Signal};
 
 use frames::{composite, terms};
 use group_kinds::GroupKind;
-use jobs::members;
+use jobs::{members, new_name, some_members};
+use pages::{pages, CLAIMS};
 
 const RANKS: usize = 4;
 const VICTIM: usize = 2;
@@ -296,5 +302,143 @@ fn on_another_host_while_frames_differ() {
             terms.width = 2048;
             composite(group, &terms)
         });
+    }
+}
+
+/// The name of the job, in the environment of the victim's process.
+const JOB: &str = "MGN_TEST_JOB";
+
+/// If the victim has merged its part, the next frame begins within this time.
+const NEXT_FRAME: Duration = Duration::from_millis(300);
+
+/// Frames that take some milliseconds to merge, and that all ranks merge.
+fn large() -> Terms {
+    Terms {
+        width: 2048,
+        height: 2048,
+        ..terms(Some(Schedule::DirectSend), 0)
+    }
+}
+
+/// Composites frames until there is an error.
+fn error_of_frames(member: &Member, patience: Duration) -> CompositeError {
+    let mut group = match Group::new(member, 1, patience) {
+        Ok(group) => group,
+        Err(error) => return error,
+    };
+    loop {
+        if let Err(error) = composite(&mut group, &large()) {
+            return error;
+        }
+    }
+}
+
+/// The process of the victim, which the test starts with the name of a job.
+#[test]
+fn child() {
+    let Ok(name) = std::env::var(JOB) else {
+        return;
+    };
+    let hosts = vec!["localhost".to_owned(); RANKS];
+    let job = Job::new(&name, VICTIM as u32, hosts).unwrap();
+    error_of_frames(&job.join().unwrap(), WAIT_TIMEOUT);
+}
+
+/// The victim's process, which is killed when this is dropped.
+struct Victim(Child);
+
+impl Victim {
+    fn start(job: &str) -> Victim {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+            .env(JOB, job)
+            .stdin(Stdio::null());
+        Victim(command.spawn().unwrap())
+    }
+
+    fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The newest frame in which the victim has claimed a part of the picture that is merged now.
+fn claimed_frame(memory: &File) -> Option<u64> {
+    let claims = pages().into_iter().filter_map(|page| {
+        let mut words = [0; 8 * RANKS];
+        // A page may just have been unmapped.
+        memory
+            .read_exact_at(&mut words, (page + CLAIMS) as u64)
+            .ok()?;
+        let words = words
+            .chunks_exact(8)
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
+        let is_of_victim = |word: &u64| *word as u32 == VICTIM as u32 + 1;
+        let newest = words.clone().map(|word| word >> 32).max()?;
+        let mut claimed = words.filter(is_of_victim).map(|word| word >> 32);
+        claimed.find(|frame| *frame == newest)
+    });
+    claims.max()
+}
+
+/// Stops the victim soon after it has claimed a part. Returns whether it had not merged this part
+/// yet.
+fn stop_after_claim(victim: &Victim) -> bool {
+    let memory = File::open("/proc/self/mem").unwrap();
+    let began = Instant::now();
+    let frame = loop {
+        match claimed_frame(&memory) {
+            Some(frame) if frame > 2 => break frame,
+            _ => assert!(began.elapsed() < WAIT_TIMEOUT, "it claims nothing"),
+        }
+    };
+    victim.send(Signal::STOP);
+    thread::sleep(NEXT_FRAME);
+    claimed_frame(&memory) >= Some(frame)
+}
+
+/// Runs a job in which the victim stops after a claim. Returns whether it had not merged the part
+/// that it had claimed. All others get an error in any case.
+fn without_merging_victim(fate: Fate) -> bool {
+    let _one = one_job_at_a_time();
+    let before = held();
+    let name = new_name();
+    let victim = Victim::start(&name);
+    let others = (0..RANKS).filter(|rank| *rank != VICTIM);
+    let (errors, was_merging, took) = thread::scope(|scope| {
+        let stopping = scope.spawn(|| {
+            let was_merging = stop_after_claim(&victim);
+            if fate == Fate::Ends {
+                victim.send(Signal::KILL);
+            }
+            (was_merging, Instant::now())
+        });
+        let error = |member: &Member| error_of_frames(member, fate.patience());
+        let errors = some_members(&name, RANKS, others, error);
+        let (was_merging, stopped) = stopping.join().unwrap();
+        (errors, was_merging, stopped.elapsed())
+    });
+    drop(victim);
+    for error in errors {
+        assert!(blames(&error, VICTIM), "{fate:?}: {error}");
+    }
+    assert!(took < SOON, "{fate:?}: errors after {took:?}");
+    assert_eq!(held(), before, "{fate:?}");
+    was_merging
+}
+
+#[test]
+fn while_it_merges_what_it_has_claimed() {
+    for fate in FATES {
+        // The victim may merge its part before it stops. Then there is another attempt.
+        let was_merging = (0..20).any(|_| without_merging_victim(fate));
+        assert!(was_merging, "{fate:?}: never stopped while it merged");
     }
 }

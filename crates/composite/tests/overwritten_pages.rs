@@ -3,8 +3,9 @@
 
 mod frames;
 mod jobs;
+mod pages;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,28 +16,11 @@ use mgn_fuzzing::Random;
 
 use frames::{composite, terms};
 use jobs::members;
+use pages::{pages, CLAIMS, PAGE_LEN};
 
 const RANKS: usize = 3;
 const FRAMES: usize = 60;
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The length of the mapping of a page in which a member says how far it is, and the offset of the
-/// words by which members claim parts of the picture.
-const PAGE_LEN: usize = 8192;
-const CLAIMS: usize = 3712;
-
-/// The addresses at which this process has mapped such pages.
-fn pages() -> Vec<usize> {
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    let ours = maps.lines().filter(|line| line.contains("mgn-composite"));
-    let ranges = ours.filter_map(|line| {
-        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-        let hex = |text| usize::from_str_radix(text, 16).ok();
-        Some((hex(start)?, hex(end)?))
-    });
-    let pages = ranges.filter(|(start, end)| end - start == PAGE_LEN);
-    pages.map(|(start, _)| start).collect()
-}
 
 /// Writes words to the pages until `done`. Where a page has just been unmapped, that fails.
 fn overwrite(random: &mut Random, only_claims: bool, done: &AtomicBool) {

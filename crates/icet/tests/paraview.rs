@@ -2,11 +2,14 @@
 
 #[path = "../../client/tests/common/built.rs"]
 mod built;
+mod paraview_release;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use paraview_release::Release;
 
 /// Processes of ParaView.
 const SIZE: &str = "4";
@@ -31,32 +34,29 @@ fn run(command: &mut Command) {
 }
 
 /// A folder with the library under the name by which ParaView asks for it.
-fn library() -> PathBuf {
+fn library(release: &Release) -> PathBuf {
     let built = built::built("mgn-icet").join("libmgn_icet.so");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("icet-paraview");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    let link = folder.join("libvtkIceTCore-pv5.11.so.1");
-    symlink(built, link).unwrap();
+    symlink(built, folder.join(release.file("Core"))).unwrap();
     folder
 }
 
-/// The missing program, if there is one.
-fn missing() -> Option<String> {
+/// ParaView, or the program that is missing.
+fn paraview() -> Result<Release, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |program: &str| std::env::split_paths(&path).any(|f| f.join(program).is_file());
     let programs = ["pvbatch", "mpirun.openmpi", "xvfb-run"];
     if let Some(program) = programs.into_iter().find(|program| !has(program)) {
-        return Some(program.to_owned());
+        return Err(program.to_owned());
     }
     let mut python = Command::new("/usr/bin/python3");
     let found = python.args(["-c", "import paraview"]).output();
     if !found.is_ok_and(|found| found.status.success()) {
-        return Some("python3-paraview".to_owned());
+        return Err("python3-paraview".to_owned());
     }
-    let mut folders = fs::read_dir("/usr/lib").ok()?.flatten();
-    let has_release = folders.any(|f| f.path().join("libvtkIceTCore-pv5.11.so.1").is_file());
-    (!has_release).then(|| "the libraries of ParaView 5.11 (other releases will not do)".to_owned())
+    Release::find().ok_or_else(|| "the libraries of ParaView 5.11 or 5.13".to_owned())
 }
 
 /// The library that composites ParaView's pictures.
@@ -121,15 +121,18 @@ fn picture(what: &str, by: By<'_>, folder: &Path) -> Vec<u8> {
 
 #[test]
 fn paraview_shows_the_same_picture() {
-    if let Some(missing) = missing() {
-        eprintln!("SKIPPED: ParaView over this library, for want of {missing}");
-        assert!(
-            std::env::var_os("MGN_NEED_ICET").is_none(),
-            "MGN_NEED_ICET is set, and {missing} is missing"
-        );
-        return;
-    }
-    let library = library();
+    let release = match paraview() {
+        Ok(release) => release,
+        Err(missing) => {
+            eprintln!("SKIPPED: ParaView over this library, for want of {missing}");
+            assert!(
+                std::env::var_os("MGN_NEED_ICET").is_none(),
+                "MGN_NEED_ICET is set, and {missing} is missing"
+            );
+            return;
+        }
+    };
+    let library = library(&release);
     let folder = library.join("pictures");
     fs::create_dir_all(&folder).unwrap();
     let mgn = built::built("mgn-cli").join("mgn");

@@ -3,11 +3,14 @@
 
 #[path = "../../client/tests/common/built.rs"]
 mod built;
+mod paraview_release;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+
+use paraview_release::Release;
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -40,8 +43,9 @@ fn library() -> &'static Path {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("icet");
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        for name in ["libmgn_icet.so", "libvtkIceTCore-pv5.11.so.1"] {
-            std::os::unix::fs::symlink(&built, folder.join(name)).unwrap();
+        std::os::unix::fs::symlink(&built, folder.join("libmgn_icet.so")).unwrap();
+        if let Some(release) = Release::find() {
+            std::os::unix::fs::symlink(&built, folder.join(release.file("Core"))).unwrap();
         }
         folder
     })
@@ -258,10 +262,74 @@ fn processes_that_end_or_stop_are_errors_for_the_others() {
     assert!(text(&wrong.stderr).contains("MGN_ICET_TIMEOUT is soon"));
 }
 
+/// A program that asks for IceT under this file name. There is no such file.
+fn asking_for(name: &str) -> PathBuf {
+    let folder = folder("names");
+    let icet = folder.join(name);
+    fs::copy(library().join("libmgn_icet.so"), &icet).unwrap();
+    let program = folder.join("composite");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-o"]).arg(&program);
+    compiler.arg(here().join("tests/programs/composite.c"));
+    compiler.arg("-L").arg(&folder).arg(format!("-l:{name}"));
+    run(compiler.args(["-lm", "-lpthread"]));
+    fs::remove_file(icet).unwrap();
+    program
+}
+
+#[test]
+fn mgn_run_replaces_icet_under_each_of_its_names() {
+    let mgn = built::built("mgn-cli").join("mgn");
+    let by = |option: &str, program: &Path| {
+        let mut command = Command::new(&mgn);
+        command
+            .args(["run", "--headless", option, "--"])
+            .arg(program);
+        output(
+            command
+                .args(["frames=1", "width=64", "height=48"])
+                .env("NP", "2"),
+        )
+    };
+    let is_replaced = |option: &str, name: &str| {
+        let ended = by(option, &asking_for(name));
+        // It fails if no process has composited through Manganese.
+        let errors = text(&ended.stderr);
+        assert!(
+            ended.status.success(),
+            "{option} {name}: {}: {errors}",
+            ended.status
+        );
+    };
+    for name in ["libIceTCore.so", "libvtkIceTCore-pv5.9.so.1"] {
+        is_replaced("--icet", name);
+    }
+    for minor in 10..=13 {
+        is_replaced("--icet", &format!("libvtkIceTCore-pv5.{minor}.so.1"));
+    }
+    is_replaced("--icet=libOther.so.3", "libOther.so.3");
+
+    // These load no IceT.
+    for (option, names) in [
+        ("--icet", "libvtkIceTCore-pv5.13.so.1"),
+        ("--icet=libOther.so.3", "(libOther.so.3)"),
+    ] {
+        let ended = by(option, Path::new("true"));
+        let errors = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{errors}");
+        let is_explained = errors.contains("no process loaded IceT") && errors.contains(names);
+        assert!(is_explained, "{errors}");
+    }
+    let ended = by("--icet=/usr/lib/libOther.so.3", Path::new("true"));
+    let errors = text(&ended.stderr);
+    assert!(errors.contains("without a folder"), "{errors}");
+}
+
 /// ParaView's IceT, and Open MPI, with which it is built.
 struct Original {
     include: PathBuf,
-    libraries: Vec<PathBuf>,
+    /// MPI and core.
+    libraries: [PathBuf; 2],
 }
 
 /// None, with a message, where they are not there.
@@ -277,9 +345,14 @@ fn original() -> Option<Original> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
     };
-    let include = PathBuf::from("/usr/include/paraview-5.11/vtkicet/src/include");
+    let Some(release) = Release::find() else {
+        skip("the libraries of ParaView 5.11 or 5.13");
+        return None;
+    };
+    let include = format!("/usr/include/paraview-{}/vtkicet/src/include", release.name);
+    let include = PathBuf::from(include);
     if !include.join("IceT.h").is_file() {
-        skip("the headers of ParaView 5.11 (package paraview-dev; other releases will not do)");
+        skip("the headers of ParaView (package paraview-dev)");
         return None;
     }
     let all = ["mpicc.openmpi", "mpirun.openmpi"];
@@ -287,19 +360,9 @@ fn original() -> Option<Original> {
         skip(missing);
         return None;
     }
-    let folders = fs::read_dir("/usr/lib")
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path());
-    let names = ["MPI", "Core"].map(|name| format!("libvtkIceT{name}-pv5.11.so.1"));
-    let mut folders = folders.filter(|folder| names.iter().all(|name| folder.join(name).is_file()));
-    let Some(folder) = folders.next() else {
-        skip("ParaView's libraries of IceT");
-        return None;
-    };
     Some(Original {
         include,
-        libraries: names.iter().map(|name| folder.join(name)).collect(),
+        libraries: ["MPI", "Core"].map(|kind| release.library(kind)),
     })
 }
 

@@ -16,11 +16,13 @@ pub const ICET_FILE: &str = "libmgn_icet.so";
 
 /// The names by which programs ask for IceT's core: IceT's own, and those of releases of ParaView
 /// that have the same interface.
-pub const ICET_NAMES: [&str; 4] = [
+pub const ICET_NAMES: [&str; 6] = [
     "libIceTCore.so",
     "libvtkIceTCore-pv5.9.so.1",
     "libvtkIceTCore-pv5.10.so.1",
     "libvtkIceTCore-pv5.11.so.1",
+    "libvtkIceTCore-pv5.12.so.1",
+    "libvtkIceTCore-pv5.13.so.1",
 ];
 
 /// The client library for programs, as an absolute path. `MGN_CLIENT_LIBRARY` gives the path

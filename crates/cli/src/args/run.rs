@@ -87,7 +87,7 @@ pub struct Run {
     ///
     /// For programs of several processes that use IceT, for example `mpirun -np 8 pvbatch`. NAME is
     /// the file name of the program's IceT library; leave it out for IceT's own name and for
-    /// ParaView 5.9 to 5.11. See share/doc/manganese/icet.md.
+    /// ParaView 5.9 to 5.13. See share/doc/manganese/icet.md.
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "")]
     pub icet: Option<String>,
