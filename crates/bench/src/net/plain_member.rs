@@ -1,5 +1,5 @@
-//! One of many processes that exchange messages through rings in shared memory, without any library:
-//! the limit for patterns of messages. It executes commands from its input, one per line.
+//! One of many processes that exchange messages through rings in shared memory, without any
+//! library: the limit for patterns of messages. It executes commands from its input, one per line.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, Write};
