@@ -435,6 +435,8 @@ mod tests {
         now: i64,
         /// Each packet takes up to this much longer than the fastest one.
         jitter: i64,
+        /// One packet in three waits for up to this time.
+        queue: u64,
     }
 
     impl Wall {
@@ -452,13 +454,14 @@ mod tests {
                 random: Random::new(5),
                 now: 1_000_000_000,
                 jitter: 0,
+                queue: 3_000_000,
             }
         }
 
-        /// Packets take 0.1 ms, and one in three up to 3 ms more.
+        /// The fastest packets take 0.1 ms.
         fn delay(&mut self) -> i64 {
             let more = match self.random.below(3) {
-                0 => self.random.below(3_000_000),
+                0 => self.random.below(self.queue),
                 _ => 0,
             };
             let jitter = self.random.below(self.jitter as u64 + 1);
@@ -610,6 +613,44 @@ mod tests {
             let error = phase.error.unwrap() - 3_111_111 * n as i64;
             assert!(error.abs() < 200_000, "{n}: {error}");
         }
+    }
+
+    /// The clocks are compared over the connections of the program's commands. On a full link of
+    /// 100 Mbit/s, a packet waits there for up to 11 ms. `MGN_FRAMES` is the number of frames.
+    #[test]
+    fn phases_are_known_over_a_full_link() {
+        let set = std::env::var("MGN_FRAMES").ok();
+        let frames = set.map_or(3000, |set| set.parse().expect("a number"));
+        let mut wall = Wall::new(&[16_666_667; 4]);
+        (wall.jitter, wall.queue) = (120_000, 11_000_000);
+        wall.pass(6_000_000_000);
+        let mut last: Vec<i64> = wall.frame().into_iter().flatten().collect();
+        assert_eq!(last.len(), 4);
+        let mut errors = Vec::new();
+        for n in 0..frames {
+            let times: Vec<i64> = wall.frame().into_iter().flatten().collect();
+            for tile in 0..4 {
+                // No display skips a frame, or shows another one beside it.
+                assert!(times[tile] > last[tile], "{n}: tile {tile}");
+                assert!(
+                    (times[tile] - times[0]).abs() <= 8_666_667,
+                    "{n}: {times:?}"
+                );
+            }
+            last = times;
+            let phases = wall.coordinator.phases(wall.now);
+            let is = |tile: usize| wall.worlds[tile].start - wall.worlds[0].start;
+            for (tile, phase) in phases.iter().enumerate() {
+                let error = phase.error.unwrap() - is(tile);
+                // The nearest refreshes count.
+                errors.push((error + 8_333_333).rem_euclid(16_666_667) - 8_333_333);
+            }
+        }
+        errors.iter_mut().for_each(|error| *error = error.abs());
+        errors.sort_unstable();
+        let most = errors[errors.len() * 99 / 100];
+        println!("99 %: {most} ns, all: {} ns", errors[errors.len() - 1]);
+        assert!(most <= 1_000_000, "{most} ns");
     }
 
     #[test]

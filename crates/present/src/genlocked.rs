@@ -38,16 +38,50 @@ pub struct GenlockedHead {
     canvases: Vec<Held>,
     /// The serial of the last request that an event answers.
     serial: u32,
-    /// The vertical blanks at which pictures are to appear, by serial.
-    awaited: VecDeque<(u32, u64)>,
+    awaited: Awaited,
     /// The request to report a vertical blank: its serial, the number of the blank, and when it was
     /// sent.
     asked: Option<(u32, u64, i64)>,
     vblank: Option<Vblank>,
-    late: u32,
     is_exposed: bool,
     /// Whether there was a warning that the X server's clock is a different one.
     has_warned: bool,
+}
+
+/// The pictures that wait for their vertical blanks.
+#[derive(Debug, Default)]
+struct Awaited {
+    /// The vertical blank at which each picture is to appear, by serial.
+    pictures: VecDeque<(u32, u64)>,
+    /// The pictures that have appeared after their vertical blank, or never.
+    late: u32,
+}
+
+impl Awaited {
+    /// Adds a picture. The X server drops a picture that waited for the same vertical blank.
+    fn push(&mut self, serial: u32, vblank: u64) {
+        self.pictures.retain(|(_, awaited)| *awaited != vblank);
+        self.pictures.push_back((serial, vblank));
+    }
+
+    /// Forgets pictures whose vertical blank is far from the last known one: some may never have
+    /// been reported, or the numbers may have restarted.
+    fn forget_old(&mut self, known: Option<u64>) {
+        let is_recent = |number: u64| known.is_some_and(|k| k.abs_diff(number) <= AHEAD_MAX);
+        self.pictures.retain(|(_, awaited)| is_recent(*awaited));
+    }
+
+    /// The X server is done with a picture: it has shown it at the vertical blank `msc`, or another
+    /// one in its place. Returns whether the picture has appeared at its own vertical blank.
+    fn complete(&mut self, serial: u32, mode: CompleteMode, msc: u64) -> bool {
+        let at = self.pictures.iter().position(|(n, _)| *n == serial);
+        let Some((_, wanted)) = at.and_then(|at| self.pictures.remove(at)) else {
+            return false;
+        };
+        let is_skipped = mode == CompleteMode::SKIP;
+        self.late += u32::from(is_skipped || msc > wanted);
+        !is_skipped && msc == wanted
+    }
 }
 
 #[derive(Debug)]
@@ -88,10 +122,9 @@ impl GenlockedHead {
             head,
             canvases: Vec::new(),
             serial: 0,
-            awaited: VecDeque::new(),
+            awaited: Awaited::default(),
             asked: None,
             vblank: None,
-            late: 0,
             is_exposed: false,
             has_warned: false,
         })
@@ -104,11 +137,10 @@ impl GenlockedHead {
         let known = self.vblank.map(|known| known.number);
         let is_near =
             |number: &u64| known.is_some_and(|known| number.saturating_sub(known) <= AHEAD_MAX);
-        // Some pictures may never have been reported, or the numbers may have restarted.
-        let is_recent = |number: u64| known.is_some_and(|k| k.abs_diff(number) <= AHEAD_MAX);
-        self.awaited.retain(|(_, awaited)| is_recent(*awaited));
-        let last = self.awaited.iter().map(|(_, awaited)| *awaited).max();
-        match self.awaited.len() < AWAITED_MAX {
+        self.awaited.forget_old(known);
+        let awaited = &self.awaited.pictures;
+        let last = awaited.iter().map(|(_, awaited)| *awaited).max();
+        match awaited.len() < AWAITED_MAX {
             true => wanted.filter(is_near).max(last),
             false => last,
         }
@@ -164,27 +196,17 @@ impl GenlockedHead {
     }
 
     fn completed(&mut self, event: &CompleteNotifyEvent) {
-        let wanted = match event.kind {
+        let (serial, number) = (event.serial, event.msc);
+        let is_as_planned = match event.kind {
             CompleteKind::NOTIFY_MSC => {
-                let asked = self.asked.take_if(|asked| asked.0 == event.serial);
-                asked.map(|asked| asked.1)
+                let asked = self.asked.take_if(|asked| asked.0 == serial);
+                asked.is_some_and(|asked| asked.1 == number)
             }
-            _ => {
-                let at = self.awaited.iter().position(|(n, _)| *n == event.serial);
-                at.and_then(|at| self.awaited.remove(at))
-                    .map(|found| found.1)
-            }
+            _ => self.awaited.complete(serial, event.mode, number),
         };
-        let Some(wanted) = wanted else { return };
-        if event.kind != CompleteKind::NOTIFY_MSC {
-            if event.mode == CompleteMode::SKIP {
-                return;
-            }
-            self.late += u32::from(event.msc > wanted);
-        }
         // If the number is another one, the reported time may be that of the report.
-        if event.msc == wanted {
-            self.observe(event.msc, event.ust);
+        if is_as_planned {
+            self.observe(number, event.ust);
         }
     }
 
@@ -266,15 +288,13 @@ impl Target for GenlockedHead {
             Error::Refused { window, why }
         })?;
         if let Some(vblank) = vblank {
-            // The X server drops a picture that waited for the same vertical blank.
-            self.awaited.retain(|(_, awaited)| *awaited != vblank);
-            self.awaited.push_back((self.serial, vblank));
+            self.awaited.push(self.serial, vblank);
         }
         Ok(())
     }
 
-    /// The last known vertical blank, and how many pictures have appeared after their own. Makes
-    /// the X server report the next one.
+    /// The last known vertical blank, and how many pictures have appeared after their own, or never.
+    /// Makes the X server report the next one.
     fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
         self.poll()?;
         let now = monotonic();
@@ -291,11 +311,53 @@ impl Target for GenlockedHead {
                 self.head.display.flush()?;
             }
         }
-        Ok((self.vblank, self.late))
+        Ok((self.vblank, self.awaited.late))
     }
 
     fn is_exposed(&mut self) -> bool {
         // If the connection is lost, showing the picture again reports that.
         self.poll().is_err() || std::mem::take(&mut self.is_exposed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_that_appear_later_or_never_are_late() {
+        let mut awaited = Awaited::default();
+        for (serial, vblank) in [(1, 100), (2, 101), (3, 102)] {
+            awaited.push(serial, vblank);
+        }
+        assert!(awaited.complete(1, CompleteMode::COPY, 100));
+        assert_eq!(awaited.late, 0);
+        // The X server was late for both, and has shown only the newer one.
+        assert!(!awaited.complete(2, CompleteMode::SKIP, 103));
+        assert!(!awaited.complete(3, CompleteMode::COPY, 103));
+        assert_eq!(awaited.late, 2);
+        // It reports no picture twice, and pictures without a vertical blank are not late.
+        assert!(!awaited.complete(3, CompleteMode::COPY, 104));
+        assert!(!awaited.complete(9, CompleteMode::COPY, 104));
+        assert_eq!(awaited.late, 2);
+    }
+
+    #[test]
+    fn a_picture_that_is_replaced_before_its_vertical_blank_is_not_late() {
+        let mut awaited = Awaited::default();
+        awaited.push(1, 100);
+        awaited.push(2, 100);
+        assert!(!awaited.complete(1, CompleteMode::SKIP, 99));
+        assert!(awaited.complete(2, CompleteMode::FLIP, 100));
+        assert_eq!(awaited.late, 0);
+    }
+
+    #[test]
+    fn pictures_that_are_never_reported_are_forgotten() {
+        let mut awaited = Awaited::default();
+        awaited.push(1, 100);
+        awaited.push(2, 101 + AHEAD_MAX);
+        awaited.forget_old(Some(101 + AHEAD_MAX));
+        assert_eq!(awaited.pictures, [(2, 101 + AHEAD_MAX)]);
     }
 }

@@ -1,6 +1,6 @@
 //! Barriers of processes on one host, by the number of processes and by kind. They are compared
 //! with MPI's barriers and with the raw barriers, which are the limits. Barriers over slow links
-//! are in `barrier_link`.
+//! are in `barrier_link` and `barrier_hosts`.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::barrier_link;
+use super::{barrier_hosts, barrier_link};
 use crate::argv::Argv;
 use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
 use crate::format::number;
 use crate::goals::Goal;
 use crate::machine::processors;
 use crate::net::crowd::raise_limits;
+use crate::net::emulated::missing_requirement;
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS, OPEN_MPI_MEMORY,
     OPEN_MPI_YIELDING,
@@ -95,6 +96,11 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         seconds,
         is_in_turn: true,
     }));
+    let mut goals = vec![Goal::of(PLOT, UDP, 2.0).times(POLLED_LINE).at_most(1.5)];
+    goals.extend(
+        [(2.0, 1.3), (9.0, 1.4)]
+            .map(|(processes, most)| Goal::of(SHM_PLOT, IN_TURN_LINE, processes).at_most(most)),
+    );
     let processors = processors();
     let mut experiments = vec![Experiment {
         suite: Suite::Barrier,
@@ -122,12 +128,13 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         notes: vec![format!(
             "{processors} processors; each value is the median of a round's batches, and the percentiles are those of batches"
         )],
-        goals: [(2.0, 1.3), (9.0, 1.4)]
-            .map(|(processes, most)| Goal::of(SHM_PLOT, IN_TURN_LINE, processes).at_most(most))
-            .into(),
+        goals,
         conclude: verdicts,
     }];
     experiments.push(barrier_link::plan(options)?);
+    if missing_requirement().is_none() {
+        experiments.push(barrier_hosts::plan(options)?);
+    }
     Ok(experiments)
 }
 
@@ -308,6 +315,8 @@ mod tests {
             assert_eq!(of(Kind::Peer), ["Open MPI", "Open MPI, yielding", "MPICH"]);
             let limits = [FLAGS_LINE, COUNTER_LINE, POLLED_LINE, DATAGRAMS_LINE];
             assert_eq!(of(Kind::Limit), limits);
+            let udp = Goal::of(PLOT, UDP, 2.0).times(POLLED_LINE).at_most(1.5);
+            assert!(planned[0].goals.contains(&udp), "{:?}", planned[0].goals);
         }
         for kind in KINDS {
             let parsed: mgn_barrier::Kind = kind.parse().unwrap();

@@ -19,7 +19,7 @@ use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::suite::Suite;
 
-const LINKS: [Conditions; 2] = [
+pub const LINKS: [Conditions; 2] = [
     Conditions { mbit: 100, loss: 0 },
     Conditions {
         mbit: 1000,
@@ -52,6 +52,11 @@ const SLOWED: [(&str, Line, Option<f64>); 3] = [
     ("plain datagrams, shared link", LINES[4], None),
 ];
 const UDP_ON_SECOND: &str = "udp:second";
+
+/// The median time of a barrier on the link with the most losses, as a multiple of that on the same
+/// link without losses, and the goal: at most this multiple.
+const LOSS_SLOWDOWN: &str = "barrier-link-loss-slowdown";
+const LOSS_SLOWDOWN_MOST: f64 = 2.0;
 
 const MPI_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -96,11 +101,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
     let mut methods: Vec<Box<dyn Method>> = Vec::new();
     let mut links = Vec::new();
     for conditions in options.full_or_quick(&LINKS[..], &LINKS[..1]) {
-        let link = Rc::new(LazyLink {
-            conditions: *conditions,
-            has_second: true,
-            link: RefCell::default(),
-        });
+        let link = LazyLink::new(*conditions, true);
         links.push(link.clone());
         for plot in [IDLE, CONGESTED] {
             for line in LINES {
@@ -122,16 +123,11 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             seconds: options.full_or_quick(0.5, 0.1),
         }));
     }
-    let losses: &[u32] = options.full_or_quick(&LOSSES[..], &LOSSES[2..]);
-    for loss in losses {
-        let link = Rc::new(LazyLink {
-            conditions: Conditions {
-                mbit: LOSSY_MBIT,
-                loss: *loss,
-            },
-            has_second: false,
-            link: RefCell::default(),
-        });
+    let lossy_links = LOSSES.map(|loss| {
+        let mbit = LOSSY_MBIT;
+        LazyLink::new(Conditions { mbit, loss }, false)
+    });
+    for link in options.full_or_quick(&lossy_links[..], &lossy_links[2..]) {
         for line in LOSSY_LINES {
             methods.push(Box::new(OverLink {
                 link: link.clone(),
@@ -142,12 +138,26 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
             }));
         }
     }
+    let [lossless, .., lossiest] = lossy_links;
+    let most_lost = f64::from(lossiest.conditions.loss);
+    let loss_slowdown = LossSlowdown {
+        lossless,
+        lossy: lossiest,
+        seconds: options.full_or_quick(0.5, 0.1),
+    };
+    let loss_goal =
+        Goal::of(LOSS_SLOWDOWN, loss_slowdown.name(), most_lost).at_most(LOSS_SLOWDOWN_MOST);
+    methods.push(Box::new(loss_slowdown));
     let by_rate = |id, title: &str, y| {
         let x = Axis::log("rate of the link", "Mbit/s");
         Plot::new(id, title, x, y, Better::Less)
     };
     let plot = |id, title| by_rate(id, title, Axis::log("time", "us"));
     let slowdown = |id, title| by_rate(id, title, Axis::log("time, as a multiple", ""));
+    let by_loss = |id, title: &str, y| {
+        let x = Axis::linear("lost packets", "%");
+        Plot::new(id, title, x, y, Better::Less)
+    };
     let goals = SLOWED.iter().flat_map(|(name, _, most)| {
         let goal = |(plot, link): (&str, &Rc<LazyLink>)| {
             let goal = Goal::of(plot, *name, f64::from(link.conditions.mbit));
@@ -162,18 +172,21 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
     Ok(Experiment {
         suite: Suite::Barrier,
         key: "barrier link".to_string(),
-        goals: goals.collect(),
+        goals: goals.chain([loss_goal]).collect(),
         plots: vec![
             plot(IDLE, "One barrier of two processes over a link"),
             plot(CONGESTED, "The same, while bulk transfers fill the link"),
             slowdown(SLOWDOWN, "One barrier on a congested link, as a multiple of its time on the idle link"),
             slowdown(TAIL_SLOWDOWN, "The 99th percentile of a barrier on a congested link, as a multiple of that on the idle link"),
-            Plot::new(
+            by_loss(
                 LOSSY,
                 "One barrier of two processes over a link that loses packets",
-                Axis::linear("lost packets", "%"),
                 Axis::log("time", "us"),
-                Better::Less,
+            ),
+            by_loss(
+                LOSS_SLOWDOWN,
+                "One barrier over a link that loses packets, as a multiple of its time without losses",
+                Axis::linear("time, as a multiple", ""),
             ),
         ],
         methods,
@@ -190,15 +203,23 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
 }
 
 /// A link that is made on first use.
-struct LazyLink {
-    conditions: Conditions,
+pub struct LazyLink {
+    pub conditions: Conditions,
     /// Whether there is a second cable, for barriers with an interface of their own.
     has_second: bool,
     link: RefCell<Option<Rc<Link>>>,
 }
 
 impl LazyLink {
-    fn get(&self) -> Result<Rc<Link>> {
+    pub fn new(conditions: Conditions, has_second: bool) -> Rc<LazyLink> {
+        Rc::new(LazyLink {
+            conditions,
+            has_second,
+            link: RefCell::default(),
+        })
+    }
+
+    pub fn get(&self) -> Result<Rc<Link>> {
         let mut link = self.link.borrow_mut();
         if link.is_none() {
             let made = Link::with_priorities(self.conditions)?;
@@ -270,7 +291,7 @@ impl Method for OverLink {
         };
         let is_lossy = self.plot == LOSSY;
         let found = match self.line {
-            Line::Here(_, _, kind) => ours(kind, enter, self.seconds, is_lossy)?,
+            Line::Here(_, _, kind) => ours(kind, enter, 1, self.seconds, is_lossy)?,
             Line::Mpi(_, library) => {
                 let program = self.peers.path_of(library, BARRIERS);
                 let program = program.display().to_string();
@@ -316,9 +337,9 @@ impl Method for Slowdown {
         for lazy in &self.links {
             let link = lazy.get()?;
             let enter = [0, 1].map(|end| link.enter_command(end));
-            let idle = microseconds(&ours(kind, enter.clone(), self.seconds, true)?);
+            let idle = microseconds(&ours(kind, enter.clone(), 1, self.seconds, true)?);
             let _load = Load::start(enter.clone(), Link::address(1))?;
-            let congested = microseconds(&ours(kind, enter, self.seconds, true)?);
+            let congested = microseconds(&ours(kind, enter, 1, self.seconds, true)?);
             let x = f64::from(lazy.conditions.mbit);
             figures.push(Figure::new(SLOWDOWN, x, congested.0 / idle.0));
             // The third percentile is the 99th.
@@ -330,15 +351,55 @@ impl Method for Slowdown {
     }
 }
 
-/// Two processes of this program, one at each end.
-fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64, each: bool) -> Result<Vec<f64>> {
+/// A barrier of kind `udp` on a link without losses, and then on one that loses packets.
+struct LossSlowdown {
+    lossless: Rc<LazyLink>,
+    lossy: Rc<LazyLink>,
+    seconds: f64,
+}
+
+impl Method for LossSlowdown {
+    fn name(&self) -> String {
+        "udp, lossy link".to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        "mgn bench barrier --only link".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let median = |lazy: &LazyLink| -> Result<f64> {
+            let link = lazy.get()?;
+            let enter = [0, 1].map(|end| link.enter_command(end));
+            let (median, _) = microseconds(&ours(UDP, enter, 1, self.seconds, true)?);
+            Ok(median)
+        };
+        let (without, with) = (median(&self.lossless)?, median(&self.lossy)?);
+        let x = f64::from(self.lossy.conditions.loss);
+        Ok(vec![Figure::new(LOSS_SLOWDOWN, x, with / without)])
+    }
+}
+
+/// Processes of this program, `per_end` at each end. The first ranks are at the first end.
+pub fn ours(
+    kind: &str,
+    enter: [Vec<String>; 2],
+    per_end: usize,
+    seconds: f64,
+    each: bool,
+) -> Result<Vec<f64>> {
     let folder = tempfile::tempdir().context("cannot create a folder for a secret")?;
     let token = folder.path().join("token");
     Token::generate().write(&token)?;
+    let ends = [0, 1].iter().flat_map(|end| vec![*end; per_end]);
     let group = Group {
         kind,
-        hosts: vec![Link::address(0), Link::address(1)],
-        prefixes: enter.to_vec(),
+        hosts: ends.clone().map(Link::address).collect(),
+        prefixes: ends.map(|end| enter[end].clone()).collect(),
         environment: vec![
             ("MGN_INTERFACES", INTERFACE.to_string()),
             ("MGN_TOKEN_FILE", token.to_string_lossy().into_owned()),
@@ -429,7 +490,7 @@ mod tests {
             LINKS.len() * 2 * LINES.len(),
             LOSSES.len() * LOSSY_LINES.len(),
         );
-        assert_eq!(methods.len(), links + SLOWED.len() + lossy);
+        assert_eq!(methods.len(), links + SLOWED.len() + lossy + 1);
         let names: Vec<String> = methods.iter().map(|method| method.name()).collect();
         assert_eq!(names[0], "udp, 100 Mbit/s, idle");
         assert_eq!(UDP_ON_SECOND, format!("udp:{SECOND_INTERFACE}"));
@@ -437,8 +498,12 @@ mod tests {
         let lossy = "dissemination, tcp, 100 Mbit/s with 10 % loss, single barriers";
         assert!(names.contains(&lossy.to_string()));
         let quick = plan(&options(true)).unwrap();
-        let quick_lines = 2 * LINES.len() + SLOWED.len() + LOSSY_LINES.len();
+        let quick_lines = 2 * LINES.len() + SLOWED.len() + LOSSY_LINES.len() + 1;
         assert_eq!(quick.methods.len(), quick_lines);
+        for planned in [planned, quick] {
+            let goal = Goal::of(LOSS_SLOWDOWN, "udp, lossy link", 10.0).at_most(2.0);
+            assert!(planned.goals.contains(&goal), "{:?}", planned.goals);
+        }
     }
 
     #[test]

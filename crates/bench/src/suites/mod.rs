@@ -1,6 +1,7 @@
 //! The experiments of each suite.
 
 mod barrier;
+mod barrier_hosts;
 mod barrier_link;
 mod composite;
 mod composite_loop;
