@@ -86,16 +86,19 @@ impl Net {
     }
 
     fn collect(&mut self) {
-        for (member, is_alive) in &mut self.members {
-            while let Some(transmit) = member.poll_transmit() {
-                let to = match transmit.to {
-                    Recipient::Member(to) => vec![to],
-                    Recipient::All(view) | Recipient::Each(view) => view.members().to_vec(),
-                };
-                for to in to.into_iter().filter(|to| *is_alive && *to != member.id()) {
-                    let packet = transmit.packet.clone();
-                    self.flying.push_back((member.id(), to, packet));
-                }
+        (0..self.members.len()).for_each(|at| self.collect_from(at));
+    }
+
+    fn collect_from(&mut self, at: usize) {
+        let (member, is_alive) = &mut self.members[at];
+        while let Some(transmit) = member.poll_transmit() {
+            let to = match transmit.to {
+                Recipient::Member(to) => vec![to],
+                Recipient::All(view) | Recipient::Each(view) => view.members().to_vec(),
+            };
+            for to in to.into_iter().filter(|to| *is_alive && *to != member.id()) {
+                let packet = transmit.packet.clone();
+                self.flying.push_back((member.id(), to, packet));
             }
         }
     }
@@ -103,12 +106,13 @@ impl Net {
     fn settle(&mut self) {
         self.collect();
         while let Some((from, to, packet)) = self.flying.pop_front() {
-            let (member, is_alive) = &mut self.members[to.0 as usize];
+            let at = to.0 as usize;
+            let (member, is_alive) = &mut self.members[at];
             if *is_alive {
                 // Some packets may be late, and are then refused.
                 let _ = member.receive(NOW, from, &packet);
             }
-            self.collect();
+            self.collect_from(at);
         }
     }
 
@@ -462,6 +466,38 @@ fn strange_packets_do_no_harm() {
             }
             net.settle();
             (0..3).for_each(|at| assert_eq!(net.events(at), passed(epoch, 7), "{name}"));
+        }
+    }
+}
+
+/// The sizes of groups for which the durations of barriers are calculated.
+#[test]
+fn thousands_of_members_pass() {
+    for (name, new, _) in each() {
+        // Its members here are on two hosts, which have fewer.
+        if name == "hierarchical" {
+            continue;
+        }
+        for count in [512, 4096] {
+            let mut net = Net::new(new, count as u32, Combine::Max);
+            for epoch in 0..2 {
+                let last = (epoch as usize * 1000 + 77) % count;
+                for at in (0..count).filter(|at| *at != last) {
+                    net.at(at).arrive(NOW, at as u64).unwrap();
+                }
+                net.settle();
+                for at in 0..count {
+                    let event = net.at(at).poll_event();
+                    assert!(event.is_none(), "{name}: {at} is early: {event:?}");
+                }
+                net.at(last).arrive(NOW, 10_000 + epoch).unwrap();
+                net.settle();
+                let value = 10_000 + epoch;
+                for at in 0..count {
+                    let event = net.at(at).poll_event();
+                    assert_eq!(event, Some(Event::Passed { epoch, value }), "{name}: {at}");
+                }
+            }
         }
     }
 }

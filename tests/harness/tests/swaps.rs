@@ -23,7 +23,14 @@ fn run(stage: &Stage, words: &str, script: &str) -> Outcome {
 #[test]
 fn nobody_is_ahead() {
     let stage = Stage::new();
-    for kind in ["auto", "star", "tree-2", "dissemination", "udp"] {
+    for kind in [
+        "auto",
+        "star",
+        "tree-2",
+        "dissemination",
+        "hierarchical",
+        "udp",
+    ] {
         let done = stage.folder().join("done");
         let script = format!(
             "test %r = 0 && {{ DEMO --frames 3; touch {done}; exit 0; }}
