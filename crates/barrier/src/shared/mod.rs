@@ -3,6 +3,7 @@
 //! Unlike the other kinds of barriers, this kind waits by itself, because it needs no packets. It
 //! handles members that die or leave. Processes cannot join: a new member needs a new group.
 
+mod load;
 pub(crate) mod page;
 
 use std::io;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 
 use crate::{Combine, Ended, Id, Lost, Misuse, WaitError};
+use load::Load;
 use page::{atomic, Atomic, Outcome, Page, PageWord, Seat, MEMBERS_MAX};
 
 /// The first word of the memory. It shows that this is the memory of a barrier.
@@ -75,6 +77,7 @@ pub struct Shared {
     seat: Seat,
     ended: Option<Ended>,
     is_crowded: bool,
+    load: Load,
 }
 
 /// Reports to the members of a group that one of them is lost. It can be used from any thread.
@@ -147,6 +150,7 @@ impl Shared {
             seat: Seat::new(me.0 as usize, count, combine),
             ended: None,
             is_crowded: count > cpu::cores(),
+            load: Load::default(),
         })
     }
 
@@ -281,16 +285,24 @@ impl Shared {
         };
         let most = timeout.map_or(most, |timeout| most.min(timeout));
         let start = Instant::now();
+        let may_yield = self.load.allows_yields(start);
         let mut spent = Duration::ZERO;
         while spent < most {
-            if spent >= spin {
+            let is_yielding = spent >= spin;
+            if is_yielding {
+                if !may_yield {
+                    break;
+                }
                 std::thread::yield_now();
             }
-            let outcome = self.look(if spent < spin { STRIDE } else { 1 });
+            let outcome = self.look(if is_yielding { 1 } else { STRIDE });
+            let before = std::mem::replace(&mut spent, start.elapsed());
+            if is_yielding {
+                self.load.has_yielded(spent - before, start + spent);
+            }
             if outcome.is_some() {
                 return outcome;
             }
-            spent = start.elapsed();
         }
         None
     }

@@ -14,7 +14,7 @@ use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::suite::Suite;
 
-/// The number of processes at each end of a link.
+/// The number of processes at each end of a link, as in the plot's title.
 const PER_END: usize = 4;
 
 /// With several processes on each host, `auto` is the first of these kinds.
@@ -46,15 +46,11 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         );
         Plot::new(id, title, x, y, Better::Less)
     };
-    let per_end = PER_END;
     Ok(Experiment {
         suite: Suite::Barrier,
         key: "barrier hosts".to_string(),
         plots: vec![
-            plot(
-                IDLE,
-                &format!("One barrier of two hosts with {per_end} processes each, over a link"),
-            ),
+            plot(IDLE, "One barrier of two hosts with four processes each, over a link"),
             plot(CONGESTED, "The same, while bulk transfers fill the link"),
         ],
         methods,
@@ -64,7 +60,7 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         notes: vec![
             "links and bulk transfers as in the experiment with two processes; single barriers are measured".to_string(),
             format!(
-                "processes on one host share memory, except for udp, which multicasts; congestion control of the barriers' TCP: {}",
+                "hierarchical and dissemination use shared memory on a host and TCP between hosts, and udp uses multicast; congestion control of TCP: {}",
                 congestion_control()?
             ),
         ],
