@@ -246,10 +246,10 @@ impl JobBarrier {
         if contacts.contains(me) {
             return Err(OpenError::Own { rank: me.0 });
         }
-        let mut number = Number::take(&job, options.number)?;
-        let running = Running::join(Box::new(job), me, contacts.members(), options)?;
+        let number = Number::take(&job, options.number)?;
+        let contacts = contacts.members();
+        let (running, number) = Running::join(Box::new(job), number, me, contacts, options)?;
         let owner = fork::generation();
-        number.use_up();
         Ok(JobBarrier {
             core: Core::Running(Box::new(running)),
             owner,

@@ -13,6 +13,7 @@ use super::datagrams::Datagrams;
 use super::joining::{self, Open};
 use super::links::{Links, Use};
 use super::meeting::{random, Group};
+use super::numbers::Number;
 use super::turn::{Step, Turn};
 use super::{Joined, Kind, OpenError, Options, LOSS_CHECK_INTERVAL};
 use crate::{
@@ -34,6 +35,11 @@ const FAILED: Duration = Duration::from_millis(1);
 /// The time limit for leaving. Leaving takes a few packets to and from each member. Members answer
 /// at the latest when their threads look for packets.
 const LEAVING: Duration = Duration::from_secs(10);
+
+/// How long a process that could not join still answers members. Members that have learned of it
+/// from others may ask it later than it has given up, and would wait for it. A member that a change
+/// waits for is noticed as lost within about ten seconds.
+const ANSWERING: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(super) struct Running {
@@ -96,6 +102,8 @@ impl Running {
         // The program's epochs count from the next epoch.
         let _ = state.arrive(0);
         state.wait(Some(group.patience)).map_err(|error| {
+            // Others may pass this epoch, and would wait for this member in the next one.
+            state.part();
             let first = |members: &[Id]| members.first().map_or(group.me.0, |id| id.0);
             match error {
                 WaitError::TimedOut { missing } => OpenError::Late {
@@ -112,13 +120,14 @@ impl Running {
         Running::start(state)
     }
 
-    /// Asks these members for their group, and joins it.
+    /// Asks these members for their group, and joins it. Returns the barrier's number as well.
     pub fn join(
         job: Box<dyn Joined>,
+        mut number: Number,
         me: Id,
         members: &[Id],
         options: &Options,
-    ) -> Result<Running, OpenError> {
+    ) -> Result<(Running, Number), OpenError> {
         let since = Instant::now();
         let mut links = Links::new(job, options.number);
         let open = joining::ask(&mut links, options, members)?;
@@ -126,24 +135,28 @@ impl Running {
         // here.
         let barrier = barrier(open, me, Start::Join(members), &BTreeMap::new())?;
         let mut state = State::new(barrier, links, None, open);
+        // The group may know this process from now on, so it cannot join with this number again.
+        number.use_up();
         loop {
             state.transmit();
             if state.has_joined {
-                return Running::start(state);
-            }
-            if state.ended.is_some() {
-                state.part();
-                return Err(OpenError::Gone { rank: members[0].0 });
+                return Ok((Running::start(state)?, number));
             }
             let left = options.patience.saturating_sub(since.elapsed());
-            if left.is_zero() {
-                state.part();
-                return Err(OpenError::NotAdmitted {
+            let error = match state.ended {
+                Some(_) => OpenError::Gone { rank: members[0].0 },
+                None if left.is_zero() => OpenError::NotAdmitted {
                     number: options.number,
                     waited: options.patience,
-                });
-            }
-            state.step(left);
+                },
+                None => {
+                    state.step(left);
+                    continue;
+                }
+            };
+            state.part();
+            state.answer_for(ANSWERING, number);
+            return Err(error);
         }
     }
 
@@ -410,6 +423,20 @@ impl State {
         self.datagrams = None;
         self.links.part();
         self.transmit();
+    }
+
+    /// Answers packets for this time, in a thread: this process has ended its part, and members that
+    /// ask it learn that. The number stays in use meanwhile.
+    fn answer_for(mut self, time: Duration, number: Number) {
+        let since = Instant::now();
+        let thread = thread::Builder::new().name("mgn-barrier".to_owned());
+        // Without a thread, the members have been told only once.
+        let _ = thread.spawn(move || {
+            let _number = number;
+            while since.elapsed() < time && !self.links.job().has_left() {
+                self.step(LOSS_CHECK_INTERVAL);
+            }
+        });
     }
 
     fn now(&self) -> Duration {

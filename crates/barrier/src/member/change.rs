@@ -26,7 +26,7 @@
 //! So a process that has left knows no outcome that the others do not know. Each living participant
 //! knows all members that the next view can have. Only a leaving process that has not received the
 //! second view may not know members that have joined since. Members ignore its proposals, and it
-//! admits no process to a view without members.
+//! admits no process to a view in which nobody would stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -286,14 +286,14 @@ impl<P: Pattern> Member<P> {
         all
     }
 
-    /// All processes that may wait for this process.
+    /// All processes that may wait for this process, including members that are wrongly believed
+    /// lost.
     pub(super) fn acquaintances(&self) -> BTreeSet<Id> {
         let change = &self.change;
         let others = change.contacts.iter().chain(&change.joining);
         let others = others.chain(&self.left).copied();
         let all = others.chain(self.roster.participants());
-        all.filter(|id| *id != self.me && !self.lost.contains(id))
-            .collect()
+        all.filter(|id| *id != self.me).collect()
     }
 
     pub(super) fn ask_to_join(&mut self) {
@@ -308,8 +308,8 @@ impl<P: Pattern> Member<P> {
     }
 
     /// Whether a sender may not know that this process has become a member: it is not in the view.
-    /// It was in the group before, and has missed the views since, or it was in another part of a
-    /// group that wrong suspicions have divided.
+    /// It was in the group before, or it is in another part of a group that wrong suspicions have
+    /// divided.
     fn is_unaware(&self, sender: Id) -> bool {
         self.roster.members.contains(self.me) && !self.roster.contains(sender)
     }
@@ -382,8 +382,8 @@ impl<P: Pattern> Member<P> {
         self.consider();
         let is_beaten = later == self.change.promised && later.by != self.me;
         if is_beaten && self.ended.is_none() && !self.lost.contains(&later.by) {
-            // The proposer of the later view may not know this participant, and then answers that
-            // it is excluded.
+            // The proposer of the later view may count this participant as lost, and then answers
+            // that it is excluded.
             self.wish(later.by);
         }
         Ok(())
@@ -542,9 +542,7 @@ impl<P: Pattern> Member<P> {
         if install.view <= self.view_id || install.view.by != from {
             return Err(Refused::Unexpected { member: from });
         }
-        // A sender that knows this member has asked it for a report, and this member has promised
-        // the sender's proposal.
-        if self.is_unaware(from) && install.view != self.change.promised {
+        if self.is_unaware(from) {
             return Err(Refused::Stranger { member: from });
         }
         if install.view < self.change.promised {

@@ -300,14 +300,22 @@ impl<P: Pattern> Member<P> {
     }
 
     fn end(&mut self, why: Ended) {
-        if self.ended.is_none() {
-            self.ended = Some(why);
-            self.value = None;
-            self.events.push_back(Event::Ended(why));
+        if self.finish(why) {
             for other in self.left_waiting() {
                 self.say_gone(other);
             }
         }
+    }
+
+    /// Ends without telling other processes. Returns `false` if this process had ended before.
+    fn finish(&mut self, why: Ended) -> bool {
+        if self.ended.is_some() {
+            return false;
+        }
+        self.ended = Some(why);
+        self.value = None;
+        self.events.push_back(Event::Ended(why));
+        true
     }
 
     /// The message that this process no longer takes part.
@@ -479,11 +487,13 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn abandon(&mut self, _now: Duration) {
+        let mut others = self.acquaintances();
+        others.extend(self.left_waiting());
+        self.finish(Ended::Excluded);
         // Tell the others even after this member's end, when it no longer answers.
-        for other in self.acquaintances() {
+        for other in others {
             self.say_gone(other);
         }
-        self.end(Ended::Excluded);
     }
 
     fn receive(&mut self, _now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {

@@ -320,42 +320,42 @@ pub const FACTS: &[Fact] = &[
         "Readback, barrier by wire, composition and drawing of 8 pictures, 256x256",
         "144.9 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 65536.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 65536.0)]),
     fact(
         "composite",
         VgCluster,
         "Readback, barrier by wire, composition and drawing of 8 pictures, 512x512",
         "45.8 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 262144.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 262144.0)]),
     fact(
         "composite",
         VgCluster,
         "Readback, barrier by wire, composition and drawing of 8 pictures, 1024x768",
         "16.5 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 786432.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 786432.0)]),
     fact(
         "composite",
         VgCluster,
         "Readback, barrier by wire, composition and drawing of 8 pictures, 1024x1024",
         "12.3 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 1048576.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 1048576.0)]),
     fact(
         "composite",
         VgCluster,
         "Readback, barrier by wire, composition and drawing of 8 pictures, 1280x1024",
         "10.0 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 1310720.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 1310720.0)]),
     fact(
         "composite",
         VgCluster,
         "Readback, barrier by wire, composition and drawing of 8 pictures, 1600x1200",
         "7.1 frames/s",
     )
-    .beside(&[at("composite-over", "direct", 1920000.0)]),
+    .beside(&[at("composite-barrier", "barrier shm", 1920000.0)]),
     fact(
         "memory",
         Parnass,

@@ -512,6 +512,11 @@ impl Member {
         ))
     }
 
+    /// Whether this process has left the job.
+    pub fn has_left(&self) -> bool {
+        self.shared.has_left.load(Ordering::Acquire)
+    }
+
     /// Leaves the job: sends remaining messages, and closes all links. Waiting operations end with
     /// [`Error::Closed`]. Dropping the value does the same.
     pub fn leave(&self) {

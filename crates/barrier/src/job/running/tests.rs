@@ -211,3 +211,56 @@ fn datagrams_use_the_interface_that_is_named() {
         assert_eq!(other.wait(WAIT_TIMEOUT), Ok(3), "{name}");
     }
 }
+
+/// A member learns of a process that wants to join only after this process has given up. It asks
+/// the process, and does not wait for it.
+#[test]
+fn a_process_that_could_not_join_still_answers() {
+    const NUMBER: u16 = 3;
+    let [one, other] = processes();
+    let open = Open {
+        name: crate::Group(7),
+        kind: Kind::Star,
+        combine: Combine::Any,
+    };
+    let options = Options {
+        kind: Kind::Star,
+        number: NUMBER,
+        patience: Duration::from_millis(300),
+        ..Options::default()
+    };
+    let mut links = Links::new(Box::new(one), NUMBER);
+    thread::scope(|scope| {
+        let joined = scope.spawn(|| {
+            let number = Number::take(&other, NUMBER).unwrap();
+            let job = Box::new(other.clone());
+            Running::join(job, number, Id(1), &[Id(0)], &options).map(drop)
+        });
+        // The member describes the group, but does not admit the process.
+        while !joined.is_finished() {
+            open.answer(&mut links);
+            thread::sleep(Duration::from_millis(1));
+        }
+        let failed = joined.join().unwrap();
+        assert!(matches!(failed, Err(OpenError::NotAdmitted { .. })));
+    });
+    // The process has asked to join, and told this member that it has given up.
+    for _ in 0..2 {
+        let packet = links.take(Use::Packet, WAIT_TIMEOUT.unwrap());
+        assert!(matches!(packet, Ok(Some((Id(1), _)))));
+    }
+    // In this member's view, the process takes part in changes.
+    let view = View::new([0, 1].map(Id)).unwrap();
+    let member = Member::new(open.name, Id(0), &view, Star::default(), open.combine);
+    let mut state = State::new(Box::new(member.unwrap()), links, None, open);
+    state.barrier.leave(Duration::ZERO).unwrap();
+    let since = Instant::now();
+    while state.ended.is_none() {
+        assert!(since.elapsed() < Duration::from_secs(20), "no answer");
+        state.transmit();
+        state.step(LOSS_CHECK_INTERVAL);
+    }
+    assert_eq!(state.ended, Some(Ended::Left));
+    let again = Number::take(&other, NUMBER);
+    assert!(matches!(again, Err(OpenError::InUse { .. })));
+}
