@@ -57,6 +57,7 @@ fn terms(seed: u64) -> Terms {
         tells_early: random.below(2) == 0,
         cuts: false,
         stays_connected: false,
+        closes_silently: false,
         slow: [0, 0, 10, 100][random.below(4)],
         loss: 0,
         twice: 0,
@@ -64,11 +65,14 @@ fn terms(seed: u64) -> Terms {
         deaf: 0,
         bound: 2000 * delay,
     };
+    // A member that is wrongly believed lost waits for ever if the message that it is excluded is
+    // cut off, or if the member that would tell it has closed its barrier.
+    let cuts = random.below(2) == 0 && !terms.is_suspicious;
+    let stays_connected = random.below(2) == 0;
     Terms {
-        // A member that is wrongly believed lost waits for ever if the message that it is excluded
-        // is cut off.
-        cuts: random.below(2) == 0 && !terms.is_suspicious,
-        stays_connected: random.below(2) == 0,
+        cuts,
+        stays_connected,
+        closes_silently: stays_connected && !terms.is_suspicious && seed % 8 == 7,
         ..terms
     }
 }
@@ -86,6 +90,8 @@ fn lossy(seed: u64) -> Terms {
         bound: 2_000_000,
         // As above: the message that a member is excluded is sent only once.
         stays_connected: terms.stays_connected && !terms.is_suspicious,
+        // The last messages of a member that closes its barrier go through links.
+        closes_silently: false,
         ..terms
     }
 }
@@ -125,8 +131,8 @@ impl Drop for NamedIfItFails {
 fn a_star() {
     let make = |me, start: Start<'_>| member(me, start, Star::default());
     // Here, processes waited for the proposal, or for a later view, of a member that had been
-    // excluded and kept its links.
-    for seed in [4_294_974_684, 4_294_981_037] {
+    // excluded, or had left, and kept its links.
+    for seed in [4_294_974_684, 4_294_981_037, 4_295_182_121] {
         World::new(terms(seed), &make).run();
     }
     run(&make, terms, 1 << 32);

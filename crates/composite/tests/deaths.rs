@@ -265,6 +265,27 @@ fn one_that_is_a_frame_ahead_blames_the_late_rank() {
     );
 }
 
+/// Rank 1 is a frame ahead, and gets the picture of its frame. It waits for rank 0, which still
+/// waits for rank 2 in the frame before, and rank 2 waits for the late rank. Rank 1 does not blame
+/// rank 0.
+#[test]
+fn one_that_is_a_frame_ahead_and_receives_blames_the_late_rank() {
+    let by = GroupKind::Messages;
+    late_rank_is_blamed("", RANKS, 3, by, |member, group, number| {
+        let to = number % 2;
+        let order = [[0, 1, 2, 3], [1, 0, 2, 3]][to];
+        let terms = Terms {
+            order: Some(order.to_vec()),
+            ..terms(Some(Schedule::Tree(2)), to)
+        };
+        if member.rank() == 2 {
+            // It begins to wait later than rank 1.
+            thread::sleep(STOPPED_TIMEOUT / 2);
+        }
+        composite(group, &terms)
+    });
+}
+
 /// A rank that waits for another host is not late itself: those on its host do not blame it, even
 /// if they wait for it in a frame that has nothing to do with the other host.
 #[test]

@@ -62,7 +62,6 @@ pub(super) struct Change {
 
 #[derive(Debug, Default)]
 struct Proposal {
-    asked: BTreeSet<Id>,
     reports: BTreeMap<Id, Report>,
     /// The views that reports name, except the proposer's own.
     rosters: BTreeMap<ViewId, Roster>,
@@ -272,13 +271,12 @@ impl<P: Pattern> Member<P> {
     }
 
     /// The processes that may wait for a message of this process, which has ended: those that want
-    /// to join, those that have promised its proposal, and, if it has no view without itself, all
-    /// others in its view.
+    /// to join, those that may have promised a proposal of it, and, if it has no view without
+    /// itself, all others in its view.
     pub(super) fn left_waiting(&mut self) -> BTreeSet<Id> {
         let mut all = std::mem::take(&mut self.change.joining);
-        if let Some(proposal) = self.change.proposal.take() {
-            all.extend(proposal.asked);
-        }
+        self.change.proposal = None;
+        all.extend(std::mem::take(&mut self.asked).into_keys());
         if self.roster.contains(self.me) {
             all.extend(self.roster.participants());
         }
@@ -410,7 +408,7 @@ impl<P: Pattern> Member<P> {
     }
 
     fn go_on_with_proposal(&mut self) {
-        let Some(mut proposal) = self.change.proposal.take() else {
+        let Some(proposal) = self.change.proposal.take() else {
             return;
         };
         let missing = self.missing(&proposal);
@@ -419,9 +417,10 @@ impl<P: Pattern> Member<P> {
             return;
         }
         let (view, _) = self.latest(&proposal);
+        let number = self.change.promised;
         for member in missing {
-            if proposal.asked.insert(member) {
-                let proposal = self.change.promised;
+            if self.asked.insert(member, number) != Some(number) {
+                let proposal = number;
                 self.send(member, Body::Collect { view, proposal });
             }
         }

@@ -4,7 +4,7 @@
 
 mod change;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::packet::{decode, encode, Body, Outcome};
@@ -46,6 +46,8 @@ pub struct Member<P> {
     /// Members and leaving processes of earlier views that are not in the present view, and were
     /// not lost before.
     left: BTreeSet<Id>,
+    /// The last proposal of this process for which each other process was asked for a report.
+    asked: BTreeMap<Id, ViewId>,
     change: Change,
     /// Whether this process is a member, or has been one.
     has_joined: bool,
@@ -133,6 +135,7 @@ impl<P: Pattern> Member<P> {
             early: Vec::new(),
             lost: BTreeSet::new(),
             left: BTreeSet::new(),
+            asked: BTreeMap::new(),
             change: Change::default(),
             has_joined: false,
             is_leaving: false,

@@ -44,6 +44,9 @@ pub struct Terms {
     pub cuts: bool,
     /// Whether members that have ended keep their connections.
     pub stays_connected: bool,
+    /// Whether a member that closes its barrier keeps its links, too, and answers no more. A
+    /// process that wanted to join still answers.
+    pub closes_silently: bool,
     /// The numbers of packets in 1000 that are lost, and that arrive twice. If either number is not
     /// 0, links do not keep the order.
     pub loss: u32,
@@ -231,6 +234,8 @@ impl<'m> World<'m> {
         }
         for (id, node) in &self.nodes {
             let is_done = !node.is_alive || node.ended.is_some() || self.has_finished(node);
+            // A process that asks only members that have closed their barriers gives up joining.
+            let is_done = is_done || self.terms.closes_silently && node.first.is_none();
             assert!(is_done, "{id} is stuck: {:?}\n{:?}", self.terms, self.nodes);
         }
         self.check_uniform();
@@ -467,8 +472,16 @@ impl<'m> World<'m> {
         };
         node.is_suspected = true;
         node.barrier.abandon(clock);
+        let has_joined = node.first.is_some();
         self.drain(id);
-        self.kill(id);
+        match self.terms.closes_silently {
+            true => {
+                self.disturbed = self.now;
+                let node = self.nodes.get_mut(&id).unwrap();
+                (node.is_alive, node.is_closing) = (!has_joined, false);
+            }
+            false => self.kill(id),
+        }
     }
 
     fn kill(&mut self, id: Id) {

@@ -89,6 +89,8 @@ struct Kept {
     /// The merged pixels of the last frame.
     merged: Pixels,
     plan: Option<(Planned, Plan)>,
+    /// The terms of the last frame, and [`Merging::waits_in_all`].
+    last: Option<(Agreed, u32)>,
 }
 
 /// The values that determine a plan.
@@ -184,12 +186,19 @@ impl Kept {
         let terms = merging.terms;
         let mut spare = std::mem::take(&mut self.spare);
         spare.extend(worth_keeping(std::mem::take(&mut self.merged).bytes));
+        let last = self.last.replace((merging.agreed, merging.waits_in_all()));
+        // With the same terms, no rank is a frame ahead of one from which it receives.
+        let last_waits = match last {
+            Some((agreed, waits)) if agreed != merging.agreed => waits,
+            _ => 0,
+        };
         let mut run = Run {
             links,
             frame,
             header: header(frame, &merging.agreed),
             terms,
             merging,
+            last_waits,
             own,
             merged: Vec::new(),
             arriving: HashMap::new(),
@@ -293,6 +302,8 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     merging: &'g Merging<'g>,
+    /// How many times the group's patience the others may still wait in the last frame.
+    last_waits: u32,
     /// The beginning of all messages of this member, before the covered area.
     header: [u8; HEADER - COVERED],
     /// This member's picture, and what it held after each round. Transfers to others may still read
@@ -548,7 +559,7 @@ impl Run<'_, '_> {
         let late = first.map_or(self.links.rank, |piece| self.rank_of(piece.other));
         // The members that wait directly for the late one are the first to report it.
         let rounds = first.map_or(0, |piece| piece.round);
-        let times = self.merging.waits(rounds);
+        let times = self.last_waits + self.merging.waits(rounds);
         let waited = self.links.patience.saturating_mul(times);
         let ended = self.wait(waited, |endpoint, left| {
             endpoint.wait_any(&requests, Some(left))
