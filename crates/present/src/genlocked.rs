@@ -293,8 +293,8 @@ impl Target for GenlockedHead {
         Ok(())
     }
 
-    /// The last known vertical blank, and how many pictures have appeared after their own, or never.
-    /// Makes the X server report the next one.
+    /// The last known vertical blank, and how many pictures have appeared after their own, or
+    /// never. Makes the X server report the next one.
     fn clock(&mut self) -> Result<(Option<Vblank>, u32), Error> {
         self.poll()?;
         let now = monotonic();

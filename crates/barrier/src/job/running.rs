@@ -425,8 +425,8 @@ impl State {
         self.transmit();
     }
 
-    /// Answers packets for this time, in a thread: this process has ended its part, and members that
-    /// ask it learn that. The number stays in use meanwhile.
+    /// Answers packets for this time, in a thread: this process has ended its part, and members
+    /// that ask it learn that. The number stays in use meanwhile.
     fn answer_for(mut self, time: Duration, number: Number) {
         let since = Instant::now();
         let thread = thread::Builder::new().name("mgn-barrier".to_owned());

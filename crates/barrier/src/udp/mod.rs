@@ -13,9 +13,9 @@
 //! a valid code changes nothing and is not answered. Other packets are answered with at most one
 //! packet of at most 76 bytes, in addition to the messages that each member sends once in a change
 //! of the view. Processes that a packet for all members does not concern never answer it, because
-//! there may be many of them. A member whose barriers have ended reports that to each other member
-//! once or twice, through the channel. After that, it answers a member with no more bytes than have come
-//! from there.
+//! there may be many of them. A member whose barriers have ended reports that to each other
+//! member once or twice, through the channel. After that, it answers a member with no more
+//! bytes than have come from there.
 
 mod channel;
 
