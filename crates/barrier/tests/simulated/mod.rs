@@ -548,6 +548,9 @@ impl<'m> World<'m> {
             Event::Ended(why) => {
                 match why {
                     Ended::Left => assert!(node.has_asked_to_leave),
+                    // After a wrong suspicion, a process can join through a member that the others
+                    // have excluded. If that member ends, the process is alone.
+                    Ended::Alone if terms.is_suspicious => {}
                     Ended::Alone => {
                         assert!(node.first.is_none());
                         let contacts = node.contacts.clone();
