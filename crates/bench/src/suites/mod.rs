@@ -1,8 +1,6 @@
 //! The experiments of each suite.
 
 mod barrier;
-mod barrier_hosts;
-mod barrier_link;
 mod composite;
 mod composite_loop;
 mod crowd;

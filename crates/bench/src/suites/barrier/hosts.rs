@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::barrier::{figure, verdict, UDP};
-use super::barrier_link::{ours, LazyLink, LINKS};
+use super::lines::{figure, verdict, UDP};
+use super::link::{ours, LazyLink, LINKS};
 use crate::barrier::Load;
 use crate::net::emulated::{congestion_control, Link};
 use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};

@@ -1,6 +1,5 @@
 //! Barriers of processes on one host, by the number of processes and by kind. They are compared
-//! with MPI's barriers and with the raw barriers, which are the limits. Barriers over slow links
-//! are in `barrier_link` and `barrier_hosts`.
+//! with MPI's barriers and with the raw barriers, which are the limits.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
@@ -8,20 +7,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{barrier_hosts, barrier_link};
+use super::lines::{figure, verdict, POLLED_LINE, UDP};
 use crate::argv::Argv;
-use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
-use crate::format::number;
+use crate::barrier::{batches, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
 use crate::goals::Goal;
 use crate::machine::processors;
 use crate::net::crowd::raise_limits;
-use crate::net::emulated::missing_requirement;
 use crate::net::peers::{
     task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS, OPEN_MPI_MEMORY,
     OPEN_MPI_YIELDING,
 };
 use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
-use crate::record::{Axis, Better, Kind, Outcome, Plot, Point, Series, State};
+use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::statistics::median;
 use crate::suite::Suite;
 
@@ -34,9 +31,7 @@ const MPI_MOST: usize = 16;
 
 /// The kinds that are measured. The last one is also compared with raw datagrams.
 const KINDS: [&str; 5] = ["shm", "star", "tree-8", "dissemination", UDP];
-pub const UDP: &str = "udp";
 
-pub const POLLED_LINE: &str = "plain udp, polling";
 const DATAGRAMS_LINE: &str = "plain udp, sleeping";
 const FLAGS_LINE: &str = "two flags";
 const COUNTER_LINE: &str = "a counter, yielding";
@@ -48,7 +43,7 @@ const IN_TURN_LINE: &str = "shm, in turn with its limit";
 /// The time limit of a run of MPI, in addition to its measuring time.
 const MPI_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Experiment> {
     raise_limits()?;
     let counts = options.full_or_quick(&PROCESSES[..], &QUICK[..]);
     let seconds = options.full_or_quick(0.2, 0.02);
@@ -102,7 +97,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             .map(|(processes, most)| Goal::of(SHM_PLOT, IN_TURN_LINE, processes).at_most(most)),
     );
     let processors = processors();
-    let mut experiments = vec![Experiment {
+    Ok(Experiment {
         suite: Suite::Barrier,
         key: "barrier processes".to_string(),
         plots: vec![
@@ -130,20 +125,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         )],
         goals,
         conclude: verdicts,
-    }];
-    experiments.push(barrier_link::plan(options)?);
-    if missing_requirement().is_none() {
-        experiments.push(barrier_hosts::plan(options)?);
-    }
-    Ok(experiments)
-}
-
-/// A figure from the batches of one run.
-pub fn figure(plot: &str, x: f64, batches: &[f64]) -> Figure {
-    let (value, percentiles) = microseconds(batches);
-    let mut figure = Figure::new(plot, x, value);
-    figure.percentiles = Some(percentiles.into());
-    figure
+    })
 }
 
 /// Processes of this program on this host.
@@ -258,37 +240,10 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// The time of one line of a plot, as a multiple of the time of another line: "shm, times the time
-/// of two flags: 1.20 at 2 processes". `None` if there is no parameter at which both are resolved.
-pub fn verdict(
-    outcome: &Outcome,
-    plot: &str,
-    ours: &str,
-    other: &str,
-    unit: &str,
-) -> Option<String> {
-    let line = |name: &str| {
-        let mut lines = outcome.series.iter();
-        lines.find(|line: &&Series| line.plot == plot && line.name == name)
-    };
-    let (mine, others) = (line(ours)?, line(other)?);
-    let is_resolved = |point: &&Point| point.state == State::Resolved;
-    let at = |point: &Point| {
-        let mut points = others.points.iter().filter(is_resolved);
-        let beside = points.find(|beside| beside.x == point.x)?;
-        let ratio = point.value / beside.value;
-        Some(format!("{ratio:.2} at {} {unit}", number(point.x)))
-    };
-    let ratios = mine.points.iter().filter(is_resolved).filter_map(at);
-    let ratios: Vec<String> = ratios.collect();
-    (!ratios.is_empty())
-        .then(|| format!("{ours}, times the time of {other}: {}", ratios.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Distance;
+    use crate::record::{Distance, Point, Series, State};
 
     fn options(is_quick: bool) -> BenchOptions {
         BenchOptions {
@@ -304,9 +259,9 @@ mod tests {
     fn every_kind_is_planned_beside_its_limit() {
         for is_quick in [false, true] {
             let planned = plan(&options(is_quick)).unwrap();
-            assert_eq!(planned[0].key, "barrier processes");
+            assert_eq!(planned.key, "barrier processes");
             let of = |kind: Kind| -> Vec<String> {
-                let methods = planned[0].methods.iter();
+                let methods = planned.methods.iter();
                 let methods = methods.filter(|method| method.kind() == kind);
                 methods.map(|method| method.name()).collect()
             };
@@ -316,7 +271,7 @@ mod tests {
             let limits = [FLAGS_LINE, COUNTER_LINE, POLLED_LINE, DATAGRAMS_LINE];
             assert_eq!(of(Kind::Limit), limits);
             let udp = Goal::of(PLOT, UDP, 2.0).times(POLLED_LINE).at_most(1.5);
-            assert!(planned[0].goals.contains(&udp), "{:?}", planned[0].goals);
+            assert!(planned.goals.contains(&udp), "{:?}", planned.goals);
         }
         for kind in KINDS {
             let parsed: mgn_barrier::Kind = kind.parse().unwrap();

@@ -8,8 +8,7 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 use mgn_fabric::Token;
 
-use super::barrier::{figure, verdict, POLLED_LINE, UDP};
-use super::unavailable::unavailable;
+use super::lines::{figure, verdict, POLLED_LINE, UDP};
 use crate::argv::Argv;
 use crate::barrier::{batches, microseconds, Group, Load, POLLED_DATAGRAMS};
 use crate::goals::Goal;
@@ -18,6 +17,7 @@ use crate::net::peers::{MpiLibrary, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
 use crate::plan::{BenchOptions, ByDistance, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::suite::Suite;
+use crate::suites::unavailable::unavailable;
 
 pub const LINKS: [Conditions; 2] = [
     Conditions { mbit: 100, loss: 0 },
