@@ -6,7 +6,7 @@ mod pictures;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_composite::{
     merge, Channel, Color, CompositeError, Depth, Format, Group, Operation, Picture, Rectangle,
@@ -472,6 +472,28 @@ fn ranks_may_take_turns() {
             assert!(*got == want, "frame {frame} by {by:?}");
         }
     }
+}
+
+/// In shared memory, the next frame begins before the receiver has begun this one.
+#[test]
+fn renderers_are_a_frame_ahead_of_a_slow_receiver() {
+    let ahead = AtomicUsize::new(0);
+    job(GroupKind::Memory, 4, |mut group| {
+        let terms = terms(Operation::Nearest, None);
+        let is_receiver = terms.to == Some(group.rank());
+        let since = Instant::now();
+        while is_receiver && ahead.load(Ordering::Acquire) < 3 {
+            assert!(since.elapsed() < GROUP_TIMEOUT / 2, "nobody is ahead");
+            thread::sleep(Duration::from_millis(5));
+        }
+        for frame in 0..2 {
+            let place = group.draw(&terms).unwrap();
+            place.color.fill(1);
+            place.depth.fill(1);
+            ahead.fetch_add(usize::from(frame == 1 && !is_receiver), Ordering::AcqRel);
+            group.composite_drawn(&terms, None).unwrap();
+        }
+    });
 }
 
 /// A drawn picture is composited once, on the terms for which it was drawn.

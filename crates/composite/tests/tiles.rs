@@ -4,6 +4,8 @@ mod group_kinds;
 mod jobs;
 mod pictures;
 
+use std::cell::RefCell;
+
 use mgn_composite::{CompositeError, LayerMut, Operation, Picture, PictureRef, Rectangle, Tile};
 
 use group_kinds::GroupKind;
@@ -91,6 +93,38 @@ fn large_pictures_are_composited_tile_by_tile() {
                 }
             }
             assert_eq!(count, tiles().len());
+        }
+    }
+}
+
+/// A tile is shown as soon as it is merged, before its rank draws the next one.
+#[test]
+fn each_tile_is_shown_before_the_next_one_is_drawn() {
+    for by in GROUP_KINDS {
+        let terms = terms(Operation::Nearest, None);
+        let done = job(by, 4, |mut group| {
+            let rank = group.rank();
+            let done = RefCell::new(Vec::new());
+            let draw = |tile: usize, out: LayerMut<'_>| {
+                out.color.fill(1);
+                out.depth.fill(1);
+                done.borrow_mut().push((tile, "drawn"));
+                Ok::<_, CompositeError>(None)
+            };
+            let show = |tile: usize, _: PictureRef<'_>| {
+                done.borrow_mut().push((tile, "shown"));
+                Ok(())
+            };
+            group.composite_tiles(&terms, &tiles(), draw, show).unwrap();
+            (rank, done.into_inner())
+        });
+        for (rank, done) in done {
+            let mut expected = Vec::new();
+            for (tile, Tile { to, .. }) in tiles().iter().enumerate() {
+                expected.push((tile, "drawn"));
+                expected.extend((*to == rank).then_some((tile, "shown")));
+            }
+            assert_eq!(done, expected, "rank {rank} by {by:?}");
         }
     }
 }
