@@ -272,17 +272,30 @@ fn nearest_depth_is_exact_in_any_schedule() {
     }
 }
 
-/// Bytes are blended in doubles, without any rounding.
-fn blended(pictures: &[Pixels]) -> Vec<f64> {
+/// The values of all channels, from 0 to 1.
+fn values(color: Color, pixels: &Pixels) -> Vec<f64> {
+    let value = |bytes: &[u8]| match *bytes {
+        [a] => f64::from(a) / 255.0,
+        [a, b] => f16::from_ne_bytes([a, b]).to_f64(),
+        [a, b, c, d] => f64::from(f32::from_ne_bytes([a, b, c, d])),
+        _ => unreachable!("a channel has one, two or four bytes"),
+    };
+    let channels = pixels.color.chunks_exact(color.channel().bytes());
+    channels.map(value).collect()
+}
+
+/// Pixels are blended in doubles, without any rounding.
+fn blended(color: Color, pictures: &[Pixels]) -> Vec<f64> {
+    let pictures: Vec<Vec<f64>> = pictures.iter().map(|p| values(color, p)).collect();
     let mut all = Vec::new();
-    for at in (0..pictures[0].color.len()).step_by(4) {
+    for at in (0..pictures[0].len()).step_by(4) {
         let (mut sum, mut through) = ([0.0; 4], 1.0);
-        for picture in pictures {
-            let pixel = &picture.color[at..at + 4];
+        for picture in &pictures {
+            let pixel = &picture[at..at + 4];
             for (sum, value) in sum.iter_mut().zip(pixel) {
-                *sum += through * f64::from(*value);
+                *sum += through * value;
             }
-            through *= 1.0 - f64::from(pixel[3]) / 255.0;
+            through *= 1.0 - pixel[3];
         }
         all.extend(sum);
     }
@@ -290,19 +303,30 @@ fn blended(pictures: &[Pixels]) -> Vec<f64> {
 }
 
 #[test]
-fn blended_bytes_are_off_by_less_than_one_in_any_schedule() {
-    let case = Case {
-        operation: Operation::Over,
-        format: Format {
-            color: Color::Rgba8,
-            depth: None,
-        },
-    };
-    check_against(&case, blended, |got, want| {
-        let mut pairs = got.color.iter().zip(want);
-        got.color.len() == want.len()
-            && pairs.all(|(got, want)| (f64::from(*got) - want).abs() < 1.0)
-    });
+fn blended_pixels_are_off_by_less_than_one_unit_in_any_schedule() {
+    type Unit = fn(f64) -> f64;
+    let units: [(Color, Unit); 2] = [
+        (Color::Rgba8, |_| 1.0 / 255.0),
+        // The distance of two neighbouring values of 16 bits.
+        (Color::Rgba16f, |value| {
+            2.0_f64.powf(value.max(2.0_f64.powi(-14)).log2().floor() - 10.0)
+        }),
+    ];
+    for (color, unit) in units {
+        let case = Case {
+            operation: Operation::Over,
+            format: Format { color, depth: None },
+        };
+        check_against(
+            &case,
+            |pictures| blended(color, pictures),
+            |got, want| {
+                let got = values(color, got);
+                let mut pairs = got.iter().zip(want);
+                got.len() == want.len() && pairs.all(|(got, want)| (got - want).abs() < unit(*want))
+            },
+        );
+    }
 }
 
 #[test]
@@ -315,17 +339,8 @@ fn blended_floats_differ_by_little_in_any_schedule() {
                 depth: Some(Depth::Float),
             },
         };
-        let value = |bytes: &[u8]| match *bytes {
-            [a, b] => f16::from_ne_bytes([a, b]).to_f32(),
-            [a, b, c, d] => f32::from_ne_bytes([a, b, c, d]),
-            _ => unreachable!("a channel has two bytes or four"),
-        };
-        let values = |pixels: &Pixels| -> Vec<f32> {
-            let chunks = pixels.color.chunks_exact(color.channel().bytes());
-            chunks.map(value).collect()
-        };
         check(&case, |got, want| {
-            let (a, b) = (values(got), values(want));
+            let (a, b) = (values(color, got), values(color, want));
             got.depth == want.depth && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < most)
         });
     }
