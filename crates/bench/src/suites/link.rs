@@ -460,11 +460,8 @@ mod tests {
 
     fn options(is_quick: bool) -> BenchOptions {
         BenchOptions {
-            is_quick,
-            iterations: 10,
             program: vec!["sh".into()],
-            mgn: "/nowhere/bin/mgn".into(),
-            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
+            ..BenchOptions::of_nowhere(is_quick)
         }
     }
 

@@ -468,19 +468,9 @@ mod tests {
     use super::*;
     use crate::net::emulated::SECOND_INTERFACE;
 
-    fn options(is_quick: bool) -> BenchOptions {
-        BenchOptions {
-            is_quick,
-            iterations: 10,
-            program: Vec::new(),
-            mgn: "/nowhere/bin/mgn".into(),
-            peers: Rc::new(PeerPrograms::new("run/programs".into())),
-        }
-    }
-
     #[test]
     fn every_link_is_planned() {
-        let planned = plan(&options(false)).unwrap();
+        let planned = plan(&BenchOptions::of_nowhere(false)).unwrap();
         if let Some(why) = missing_requirement() {
             assert_eq!(planned.methods[0].missing(), Some(why));
             return;
@@ -497,7 +487,7 @@ mod tests {
         assert!(names.contains(&"MPICH, tcp, 1 Gbit/s, congested".to_string()));
         let lossy = "dissemination, tcp, 100 Mbit/s with 10 % loss, single barriers";
         assert!(names.contains(&lossy.to_string()));
-        let quick = plan(&options(true)).unwrap();
+        let quick = plan(&BenchOptions::of_nowhere(true)).unwrap();
         let quick_lines = 2 * LINES.len() + SLOWED.len() + LOSSY_LINES.len() + 1;
         assert_eq!(quick.methods.len(), quick_lines);
         for planned in [planned, quick] {

@@ -245,20 +245,10 @@ mod tests {
     use super::*;
     use crate::record::{Distance, Point, Series, State};
 
-    fn options(is_quick: bool) -> BenchOptions {
-        BenchOptions {
-            is_quick,
-            iterations: 10,
-            program: Vec::new(),
-            mgn: "/nowhere/bin/mgn".into(),
-            peers: Rc::new(PeerPrograms::new("run/programs".into())),
-        }
-    }
-
     #[test]
     fn every_kind_is_planned_beside_its_limit() {
         for is_quick in [false, true] {
-            let planned = plan(&options(is_quick)).unwrap();
+            let planned = plan(&BenchOptions::of_nowhere(is_quick)).unwrap();
             assert_eq!(planned.key, "barrier processes");
             let of = |kind: Kind| -> Vec<String> {
                 let methods = planned.methods.iter();
