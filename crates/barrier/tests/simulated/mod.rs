@@ -548,15 +548,14 @@ impl<'m> World<'m> {
             Event::Ended(why) => {
                 match why {
                     Ended::Left => assert!(node.has_asked_to_leave),
-                    // After a wrong suspicion, a process can join through a member that the others
-                    // have excluded. If that member ends, the process is alone.
-                    Ended::Alone if terms.is_suspicious => {}
                     Ended::Alone => {
                         assert!(node.first.is_none());
                         let contacts = node.contacts.clone();
                         let mut contacts = contacts.iter().map(|id| &self.nodes[id]);
+                        // After a wrong suspicion, a process can join through a member that the
+                        // others have excluded. If that member ends, the process is alone.
                         assert!(
-                            contacts.all(|n| !n.counts()),
+                            terms.is_suspicious || contacts.all(|n| !n.counts()),
                             "{id} was not alone: {terms:?}"
                         );
                     }
