@@ -12,8 +12,10 @@
 //! cannot be steered only reports its phase error.
 //!
 //! For each frame, every tile passes to a barrier the number of the first vertical blank at which
-//! it can show the frame ([`Timing::first_after`]). All tiles swap at the largest of these numbers,
-//! so either all show the frame at the same vertical blank, or none does.
+//! it can show the frame ([`Timing::first_after`]). All tiles swap at the largest of these numbers.
+//! If the barrier fails, it fails on all tiles, and none of them shows the frame. If a tile dies
+//! while it releases the others, some of them can learn the number too late, and show the frame at
+//! a later vertical blank.
 //!
 //! If the reference is lost, the next tile becomes the reference. It keeps its [`Clock`], to which
 //! it adds no more exchanges, and the last [`Timing`] that it knows. So the common time and the

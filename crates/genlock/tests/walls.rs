@@ -1,9 +1,12 @@
 //! Walls of emulated displays on a virtual clock: their refreshes drift and jitter, some reports of
 //! refreshes are lost, and their clocks differ. All frames must appear at the same vertical blank
-//! on all tiles.
+//! on all tiles. The tiles agree on these with a barrier, and some tests let tiles die.
 
-use std::collections::BTreeSet;
+mod members;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use members::Members;
 use mgn_fuzzing::Random;
 use mgn_genlock::{Clock, Fields, PhaseLock, Sample, Timing, Vblanks};
 
@@ -53,6 +56,8 @@ struct Tile {
     factor: f64,
     next: f64,
     refreshes: u64,
+    /// Whether the last refresh was left out.
+    has_left_out: bool,
     vblanks: Vblanks,
     lock: PhaseLock,
     steered: i64,
@@ -60,7 +65,7 @@ struct Tile {
     /// The frame that was handed over for the next refresh.
     handed: Option<u64>,
     /// When each frame appeared, in true time, and the number of the display's refresh.
-    shown: Vec<f64>,
+    shown: BTreeMap<u64, f64>,
     shown_at: Vec<u64>,
 }
 
@@ -93,20 +98,34 @@ enum Arrival {
     Timing(Timing),
 }
 
+impl Network {
+    fn delay(&self, random: &mut Random) -> f64 {
+        let mut delay = self.least + below(random, self.jitter);
+        if (random.below(100) as u64) < self.queued {
+            delay += below(random, self.queue);
+        }
+        delay
+    }
+}
+
+fn below(random: &mut Random, end: f64) -> f64 {
+    random.below(1_000_001) as f64 / 1e6 * end
+}
+
 struct Wall {
     random: Random,
     network: Network,
     fields: Fields,
     tiles: Vec<Tile>,
-    /// Those before it have died.
-    reference: usize,
+    members: Members,
     arrivals: Vec<(f64, usize, Arrival)>,
     now: f64,
     ask: f64,
     announce: f64,
-    /// One of this number of refreshes is left out; 0 means none.
+    /// One of this number of refreshes is left out, but never two in a row; 0 means none.
     left_out: usize,
-    /// The frames that had been handed over for such a refresh.
+    /// The frames that had been handed over for such a refresh, and those that a tile was told of
+    /// too late because another one died.
     late: BTreeSet<u64>,
 }
 
@@ -125,12 +144,13 @@ impl Wall {
                 factor: 1.0,
                 next: period * part(),
                 refreshes: 0,
+                has_left_out: false,
                 vblanks: Vblanks::new(16_666_667),
                 lock: PhaseLock::new(reach),
                 steered: 0,
                 timing: None,
                 handed: None,
-                shown: Vec::new(),
+                shown: BTreeMap::new(),
                 shown_at: Vec::new(),
             }
         });
@@ -140,7 +160,7 @@ impl Wall {
             network,
             fields,
             tiles,
-            reference: 0,
+            members: Members::new(count),
             arrivals: Vec::new(),
             now: 0.0,
             ask: 0.0,
@@ -151,20 +171,26 @@ impl Wall {
     }
 
     fn below(&mut self, end: f64) -> f64 {
-        self.random.below(1_000_001) as f64 / 1e6 * end
+        below(&mut self.random, end)
     }
 
     fn delay(&mut self) -> f64 {
-        let mut delay = self.network.least + self.below(self.network.jitter);
-        if (self.random.below(100) as u64) < self.network.queued {
-            delay += self.below(self.network.queue);
-        }
-        delay
+        self.network.delay(&mut self.random)
+    }
+
+    /// The first tile that lives.
+    fn reference(&self) -> usize {
+        self.members.living().next().unwrap()
+    }
+
+    /// The other tiles that live.
+    fn followers(&self) -> Vec<usize> {
+        self.members.living().skip(1).collect()
     }
 
     fn exchange(&mut self, tile: usize) {
         let (out, back) = (self.delay(), self.delay());
-        let (there, now) = (&self.tiles[self.reference], self.now);
+        let (there, now) = (&self.tiles[self.reference()], self.now);
         let (Some(received_there), Some(sent_there)) =
             (there.common(now + out), there.common(now + out + 5e3))
         else {
@@ -182,13 +208,14 @@ impl Wall {
     }
 
     fn announce(&mut self) {
-        let reference = &mut self.tiles[self.reference];
+        let reference = self.reference();
+        let reference = &mut self.tiles[reference];
         let timing = Timing::of_reference(&reference.vblanks, reference.timing.as_ref());
         reference.timing = timing;
         let Some(timing) = timing.and_then(Timing::checked) else {
             return;
         };
-        for tile in self.reference + 1..self.tiles.len() {
+        for tile in self.followers() {
             // Some are lost.
             if self.random.below(50) > 0 {
                 let due = self.now + self.delay();
@@ -199,7 +226,7 @@ impl Wall {
 
     fn arrive(&mut self, at: usize) {
         let (_, tile, arrival) = self.arrivals.swap_remove(at);
-        let is_follower = tile > self.reference;
+        let is_follower = tile > self.reference();
         let at = &mut self.tiles[tile];
         let now = at.local(self.now);
         match arrival {
@@ -222,23 +249,19 @@ impl Wall {
     fn refresh(&mut self, tile: usize) {
         let (late, is_missed) = (self.below(60e3), self.random.below(200) == 0);
         let jitter = self.below(4e3) - 2e3;
-        let is_left_out = self.left_out > 0 && self.random.below(self.left_out) == 0;
-        let reference = self.reference;
+        let is_due = self.left_out > 0 && self.random.below(self.left_out) == 0;
+        let reference = self.reference();
         let at = &mut self.tiles[tile];
         let now = at.next;
         at.next += at.period * at.factor + jitter;
         at.refreshes += 1;
-        if is_left_out {
+        at.has_left_out = is_due && !at.has_left_out;
+        if at.has_left_out {
             self.late.extend(at.handed);
             return;
         }
         if let Some(frame) = at.handed.take() {
-            assert_eq!(
-                frame as usize,
-                at.shown.len(),
-                "tile {tile} left frames out"
-            );
-            at.shown.push(now);
+            at.shown.insert(frame, now);
             at.shown_at.push(at.refreshes);
         }
         // The time is taken a little late, and not of every refresh.
@@ -264,8 +287,8 @@ impl Wall {
     /// All that happens until then, except frames.
     fn run(&mut self, until: f64) {
         loop {
-            let living = self.tiles.iter().enumerate().skip(self.reference);
-            let displays = living.map(|(tile, at)| (tile, at.next));
+            let living = self.members.living();
+            let displays = living.map(|tile| (tile, self.tiles[tile].next));
             let (tile, next) = displays.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
             let arrivals = self.arrivals.iter().map(|(due, ..)| *due).enumerate();
             let arrival = arrivals.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -281,7 +304,7 @@ impl Wall {
             } else if now == next {
                 self.refresh(tile);
             } else if now == self.ask {
-                (self.reference + 1..self.tiles.len()).for_each(|tile| self.exchange(tile));
+                (self.followers().into_iter()).for_each(|tile| self.exchange(tile));
                 self.ask += ASK;
             } else {
                 self.announce();
@@ -291,45 +314,59 @@ impl Wall {
     }
 
     /// Shows a frame, which the tiles have drawn at different times. Returns the number of its
-    /// vertical blank.
-    fn show(&mut self, frame: u64) -> u64 {
+    /// vertical blank, or nothing if the frame is dropped.
+    fn show(&mut self, frame: u64) -> Option<u64> {
         let start = self.now;
-        let mut number = 0;
-        let mut gathered = start;
-        for tile in self.reference..self.tiles.len() {
+        let living: Vec<usize> = self.members.living().collect();
+        let mut arrivals = Vec::new();
+        for tile in living.iter().copied() {
             let drawn = start + self.below(12e6);
             let at = &self.tiles[tile];
             let (timing, common) = (at.timing.unwrap(), at.common(drawn).unwrap());
             let lead = common + (self.network.lead + timing.period / 2.0) as i64;
-            number = number.max(timing.first_after(lead, self.fields));
-            gathered = f64::max(gathered, drawn + self.delay());
+            arrivals.push((tile, drawn, timing.first_after(lead, self.fields)));
         }
-        // Each tile learns the number, and waits until it is time to hand the frame over.
+        let mut delay = || self.network.delay(&mut self.random);
+        let outcomes = self.members.agree(&arrivals, &mut delay);
+        let has_lost_tiles = outcomes.len() < living.len();
+
+        // The frame passes on all survivors, or fails on all of them.
+        let numbers: BTreeSet<Option<u64>> = outcomes.values().map(|o| o.number).collect();
+        assert_eq!(numbers.len(), 1, "frame {frame}: {outcomes:?}");
+        let known = outcomes.values().map(|o| o.time).fold(0.0, f64::max);
+        let Some(number) = numbers.into_iter().next().unwrap() else {
+            self.run(known);
+            return None;
+        };
+
+        // Each tile waits until it is time to hand the frame over.
         let mut times: Vec<(f64, usize)> = Vec::new();
-        for tile in self.reference..self.tiles.len() {
-            let released = gathered + self.delay();
+        for (tile, outcome) in outcomes {
             let at = &self.tiles[tile];
             let time = at.true_time(at.timing.unwrap().hand_over(number)).unwrap();
-            assert!(time > released, "frame {frame} was agreed on too late");
-            times.push((time, tile));
+            if time <= outcome.time {
+                assert!(has_lost_tiles, "frame {frame} was agreed on too late");
+                self.late.insert(frame);
+            }
+            times.push((time.max(outcome.time), tile));
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (time, tile) in times {
             self.run(time.max(self.now));
-            self.tiles[tile].handed = Some(frame);
+            let replaced = self.tiles[tile].handed.replace(frame);
+            assert_eq!(replaced, None, "tile {tile} left a frame out");
         }
-        let reference = &self.tiles[self.reference];
+        let reference = &self.tiles[self.reference()];
         let last = reference.timing.unwrap().time_of(number);
         let last = reference.true_time(last).unwrap();
-        self.run(last + 3e6);
-        number
+        self.run((last + 3e6).max(self.now));
+        Some(number)
     }
 
     /// How far apart the tiles have shown a frame, in ns.
-    fn spread(&self, frame: usize) -> f64 {
-        let times = self.tiles[self.reference..]
-            .iter()
-            .map(|tile| tile.shown[frame]);
+    fn spread(&self, frame: u64) -> f64 {
+        let living = self.members.living();
+        let times = living.map(|tile| self.tiles[tile].shown[&frame]);
         let (first, last) = times.fold((f64::MAX, 0.0), |(first, last), time| {
             (f64::min(first, time), f64::max(last, time))
         });
@@ -337,9 +374,9 @@ impl Wall {
     }
 
     /// How far apart the tiles have shown each frame, in ns, sorted.
-    fn spreads(&self, from: usize) -> Vec<f64> {
-        let frames = self.tiles[self.reference].shown.len();
-        let mut spreads: Vec<f64> = (from..frames).map(|frame| self.spread(frame)).collect();
+    fn spreads(&self, from: u64) -> Vec<f64> {
+        let frames = self.tiles[self.reference()].shown.range(from..);
+        let mut spreads: Vec<f64> = frames.map(|(frame, _)| self.spread(*frame)).collect();
         spreads.sort_by(f64::total_cmp);
         spreads
     }
@@ -356,7 +393,7 @@ fn show_frames(mut wall: Wall) -> (f64, f64) {
     wall.run(60e9);
     let count = frames();
     for frame in 0..count {
-        wall.show(frame);
+        wall.show(frame).unwrap();
     }
     for (number, tile) in wall.tiles.iter().enumerate() {
         assert_eq!(
@@ -411,7 +448,9 @@ fn another_tile_becomes_the_reference() {
         wall.show(frame);
     }
     let before = wall.tiles[1].timing.unwrap().number;
-    wall.reference = 1;
+    let network = wall.network;
+    let mut delay = || network.delay(&mut wall.random);
+    wall.members.kill(0, &mut delay);
     for frame in 300..1500 {
         wall.show(frame);
     }
@@ -442,7 +481,7 @@ fn displays_that_leave_out_refreshes_stay_in_step() {
     wall.run(wall.now + 40e6);
     assert!(!wall.late.is_empty());
     for frame in 0..frames() {
-        let spread = wall.spread(frame as usize);
+        let spread = wall.spread(frame);
         match wall.late.contains(&frame) {
             true => assert!(spread < 17e6, "late frame {frame}: {spread}"),
             false => assert!(spread < 1e6, "frame {frame}: {spread}"),
@@ -459,9 +498,9 @@ fn are_in_step(fields: Fields) -> bool {
     for frame in 0..300 {
         let pause = wall.below(40e6);
         wall.run(wall.now + pause);
-        let number = wall.show(frame);
+        let number = wall.show(frame).unwrap();
         for (at, tile) in wall.tiles.iter().enumerate() {
-            let shown = tile.common(tile.shown[frame as usize]).unwrap();
+            let shown = tile.common(tile.shown[&frame]).unwrap();
             let nearest = tile.timing.unwrap().nearest(shown);
             assert_eq!(nearest, number, "tile {at}, frame {frame}");
         }
@@ -486,4 +525,45 @@ fn are_in_step(fields: Fields) -> bool {
 fn left_and_right_stay_in_step() {
     assert!(are_in_step(Fields::Stereo));
     assert!(!are_in_step(Fields::Mono));
+}
+
+/// Tiles die one after another, before or after they arrive at the barrier, or while the first one
+/// releases the others. The survivors show the same frames, and drop the same. A frame is late on
+/// some of them only if a tile died when the frame was agreed on.
+#[test]
+fn a_frame_is_dropped_on_all_tiles_or_on_none() {
+    let (mut dropped, mut late) = (0, 0);
+    for seed in 0..40 {
+        let mut wall = Wall::new(6, HOST, Fields::Mono, 0.003, seed);
+        wall.run(60e9);
+        let mut expected = BTreeSet::new();
+        for frame in 0..40 {
+            if [5, 15, 25].contains(&frame) {
+                let living: Vec<usize> = wall.members.living().collect();
+                // Half of them die as the first member, which sends a packet to each other one.
+                let at = wall.random.below(2) * wall.random.below(living.len());
+                wall.members.dies = Some((living[at], wall.random.below(living.len())));
+            }
+            match wall.show(frame) {
+                Some(_) => drop(expected.insert(frame)),
+                None => dropped += 1,
+            }
+        }
+        wall.run(wall.now + 40e6);
+        for (number, tile) in wall.tiles.iter().enumerate() {
+            let mut expected = expected.clone();
+            if !wall.members.living().any(|living| living == number) {
+                expected.retain(|frame| Some(frame) <= tile.shown.keys().next_back());
+            }
+            let shown = tile.shown.keys().copied();
+            assert_eq!(shown.collect::<BTreeSet<u64>>(), expected, "tile {number}");
+        }
+        for frame in expected.difference(&wall.late) {
+            let spread = wall.spread(*frame);
+            assert!(spread < 1e6, "seed {seed}, frame {frame}: {spread}");
+        }
+        late += wall.late.len();
+    }
+    println!("{dropped} frames dropped, {late} late");
+    assert!(dropped > 0 && late > 0);
 }
